@@ -25,7 +25,7 @@ describeRealClient({
     }),
   answerUsd: claudeAnswerUsd(),
   tests(place, make) {
-    test("a rate limit is not waited for here: it is said when to try again", async () => {
+    test("a rate limit is not waited for here: the result says when to try again", async () => {
       const { server, home } = place;
       server.script(() => ({ fails: 429, retryAfterSeconds: 60 }));
       const beganAt = Date.now();

@@ -22,7 +22,7 @@ const env = (more: Readonly<Record<string, string>> = {}) => ({
 test.each([
   ["claude", clientVersion("claude"), "ANTHROPIC_API_KEY", "login by api_key"],
   ["codex", clientVersion("codex"), "CODEX_API_KEY", "key in CODEX_API_KEY"],
-] as const)("real %s says its version %s and its login", async (use, version, key, login) => {
+] as const)("real %s reports its version %s and its login", async (use, version, key, login) => {
   const { probe } = AGENT_REGISTRY[use];
   const look = { root: place.home, command: clientProgram(use), args: [], env: [] };
   const without = await probe({ ...look, source: env() });
@@ -39,7 +39,7 @@ test.each([
   expect(installed?.detail).toContain(version);
 });
 
-test("a real agent by the Agent Client Protocol is greeted, and its model is not asked", async () => {
+test("a real agent by the Agent Client Protocol is initialized, and its model is not called", async () => {
   const source = env({ ...place.server.env, CLAUDE_CODE_EXECUTABLE: clientProgram("claude") });
   const wish = { command: clientProgram("acp"), env: ["ANTHROPIC_*", "CLAUDE_CODE_*"] };
   expect(await acpProbe(wish, source)).toEqual({

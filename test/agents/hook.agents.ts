@@ -97,12 +97,12 @@ const status = async (): Promise<{ exit: number | null; sessions: readonly objec
 };
 
 describe("inside real claude", () => {
-  test("the plugin is one that the client accepts", async () => {
+  test("the client accepts the plugin", async () => {
     const { exit, out } = await start(clientProgram("claude"), ["plugin", "validate", plugin], QUIET);
     expect(exit, out).toBe(0);
   });
 
-  test("the work goes back until the check passes: three rounds to green", async () => {
+  test("the work goes back until the check passes, in three rounds", async () => {
     scriptOf(versions, CLAUDE);
     rmSync(join(project, "add.cjs"));
     const { exit, out } = await claude();
@@ -114,7 +114,7 @@ describe("inside real claude", () => {
     expect(place.server.unexpected).toEqual([]);
   });
 
-  test("a client that lets its agent stop all the same makes no pass of it", async () => {
+  test("a client that lets its agent stop does not make that a pass", async () => {
     // The agent repeats itself, with stall detection switched off.
     scriptOf([versions[0]!], CLAUDE);
     rmSync(join(project, "add.cjs"));
@@ -127,7 +127,7 @@ describe("inside real claude", () => {
     expect(await status(), out).toMatchObject({ exit: 3, sessions: [{ standing: "held", blocks: 3 }] });
   });
 
-  test("an agent that never fixes it may stop within the limits, and the record calls it no pass", async () => {
+  test("an agent that never fixes the work may stop within the limits, and the record has no pass", async () => {
     scriptOf([versions[0]!], CLAUDE);
     rmSync(join(project, "add.cjs"));
     const { out } = await claude();
@@ -153,7 +153,7 @@ describe("inside real codex", () => {
     );
   };
 
-  test("an agent that never fixes it may stop within the limits, and the record calls it no pass", async () => {
+  test("an agent that never fixes the work may stop within the limits, and the record has no pass", async () => {
     scriptOf([], () => ({ says: "done" }));
     write("add.cjs", versions[0]!);
     const { out } = await codex();

@@ -83,7 +83,7 @@ function loop(
 
 const finished = ({ events }: Ended): readonly Event[] => events.filter(({ type }) => type === "attempt.finished");
 
-describe("a whole loop: red check, brief, rework in the same conversation, green", () => {
+describe("a whole loop: failed check, brief, rework in the same conversation, pass", () => {
   test("with claude", async () => {
     place.server.script(({ prompt, step }: ModelRequest): Reply => {
       const content = prompt.includes("rework") || prompt.includes("119") ? RIGHT : WRONG;
@@ -137,7 +137,7 @@ describe("a whole loop: red check, brief, rework in the same conversation, green
     expect(place.server.unexpected).toEqual([]);
   });
 
-  test("a login that does not work stops and says how to fix it, and charges nothing", async () => {
+  test("a login that does not work stops the loop, says how to fix it, and charges nothing", async () => {
     place.server.script(() => ({ fails: 401 }));
     const ended = await loop("claude", { ANTHROPIC_BASE_URL: place.server.url, ANTHROPIC_API_KEY: "sk-ant-none" }, []);
     expect(ended.exit).toBe(4);

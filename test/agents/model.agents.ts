@@ -85,7 +85,7 @@ describe.each(MODELS)("real ai, %s", (model, api) => {
     additionalProperties: false,
   };
 
-  test("its provider's protocol is spoken, and the form is asked for there", async () => {
+  test("the provider's protocol is used, and the form is requested there", async () => {
     server.script([{ answers: { passed: true } }]);
     const prompt = "review it";
     expect(await run({ prompt, outputSchema: form })).toMatchObject({ status: "completed", output: { passed: true } });
@@ -94,7 +94,7 @@ describe.each(MODELS)("real ai, %s", (model, api) => {
     expect(server.unexpected).toEqual([]);
   });
 
-  test("the same answer is understood in pieces, and so is a call of a tool", async () => {
+  test("a streamed answer is understood, and so is a tool call", async () => {
     const [provider = "", name = ""] = model.split("/");
     const root = clientRoot("model");
     const { streamText, jsonSchema } = loadPackage(root, "ai") as unknown as Streaming;
@@ -109,7 +109,7 @@ describe.each(MODELS)("real ai, %s", (model, api) => {
     expect(server.requests.map(({ tools: names }) => names)).toEqual([[], ["look"]]);
   });
 
-  test("an answer that is not in the form is a failure, and was paid for", async () => {
+  test("an answer that is not in the requested form is a failure with a cost", async () => {
     server.script([{ says: "it is fine" }]);
     expect(await run({ outputSchema: form })).toMatchObject({
       status: "failed",
@@ -118,7 +118,7 @@ describe.each(MODELS)("real ai, %s", (model, api) => {
     });
   });
 
-  test("a rate limit is not waited for here: it is said when to try again; a stumble is tried once more", async () => {
+  test("a rate limit is not waited for here: the result says when to try again; an overload is retried once", async () => {
     server.script(() => ({ fails: 429, retryAfterSeconds: 120 }));
     const beganAt = Date.now();
     expect((await run({})).error!.retryAt! - beganAt).toBeGreaterThanOrEqual(120_000);

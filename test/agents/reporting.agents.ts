@@ -56,39 +56,42 @@ describe.each(["claude", "codex", "acp"])("real %s", (client) => {
   test.each([
     ["read", "verdict", "report_verdict", { verdict: "fail", issues: [] }],
     ["edit", "work", "report_ready", { outcome: "ready" }],
-  ] as const)("with access %s it reports by a tool, and corrects a wrong report", async (access, kind, tool, wrong) => {
-    const issue = { severity: "major", category: "bug", description: "drops tabs", file: "a.ts", line: 3 };
-    const right = kind === "verdict" ? { verdict: "fail", issues: [issue] } : { outcome: "ready", summary: "tabs" };
-    const name = `mcp__remand__${tool}`;
-    let calls = 0;
-    place.server.script(({ api, tools }) => {
-      // Claude Code asks its model before it has spoken with the server; then the tool is not there yet.
-      if (api === "anthropic" && !tools.includes(name)) return { calls: "Glob", input: { pattern: "*" } };
-      calls++;
-      if (calls === 1) return { calls: name, input: { story: "cart", ...wrong } };
-      return calls === 2 ? { calls: name, input: { story: "cart", ...right } } : { says: "I have reported." };
-    });
-    const request = agentRequest(place.home, {
-      access,
-      model: client === "codex" ? "gpt-5.5" : null,
-      timeoutMs: 60_000,
-      report: { story: "cart", kind },
-    });
-    const control = { signal: new AbortController().signal, onEvent: () => undefined };
-    const result = await reportingAgent(agents[client]!()).run(request, control);
-    expect(
-      result,
-      JSON.stringify([place.server.requests.at(-1)?.tools, place.server.requests.at(-1)?.toolResults]),
-    ).toMatchObject({
-      status: "completed",
-      denied: [],
-    });
-    const role = kind === "verdict" ? "critic" : "developer";
-    const seen = JSON.stringify(
-      place.server.requests.map(({ tools, toolResults }) => [tools.includes(name), toolResults]),
-    );
-    expect(readAgentAnswer(result, { id: "cart", role }), seen).toMatchObject({
-      result: kind === "verdict" ? "fail" : "ready",
-    });
-  });
+  ] as const)(
+    "with access %s it reports by a tool, and corrects an invalid report",
+    async (access, kind, tool, wrong) => {
+      const issue = { severity: "major", category: "bug", description: "drops tabs", file: "a.ts", line: 3 };
+      const right = kind === "verdict" ? { verdict: "fail", issues: [issue] } : { outcome: "ready", summary: "tabs" };
+      const name = `mcp__remand__${tool}`;
+      let calls = 0;
+      place.server.script(({ api, tools }) => {
+        // Claude Code asks its model before it has spoken with the server; then the tool is not there yet.
+        if (api === "anthropic" && !tools.includes(name)) return { calls: "Glob", input: { pattern: "*" } };
+        calls++;
+        if (calls === 1) return { calls: name, input: { story: "cart", ...wrong } };
+        return calls === 2 ? { calls: name, input: { story: "cart", ...right } } : { says: "I have reported." };
+      });
+      const request = agentRequest(place.home, {
+        access,
+        model: client === "codex" ? "gpt-5.5" : null,
+        timeoutMs: 60_000,
+        report: { story: "cart", kind },
+      });
+      const control = { signal: new AbortController().signal, onEvent: () => undefined };
+      const result = await reportingAgent(agents[client]!()).run(request, control);
+      expect(
+        result,
+        JSON.stringify([place.server.requests.at(-1)?.tools, place.server.requests.at(-1)?.toolResults]),
+      ).toMatchObject({
+        status: "completed",
+        denied: [],
+      });
+      const role = kind === "verdict" ? "critic" : "developer";
+      const seen = JSON.stringify(
+        place.server.requests.map(({ tools, toolResults }) => [tools.includes(name), toolResults]),
+      );
+      expect(readAgentAnswer(result, { id: "cart", role }), seen).toMatchObject({
+        result: kind === "verdict" ? "fail" : "ready",
+      });
+    },
+  );
 });

@@ -9,7 +9,7 @@ const casting = (name: string): RoleAssignment => ({
   env: { KEY: name },
 });
 
-test("each role is played by its agent, with the text of its file", async () => {
+test("each role has its agent, with the text of its file", async () => {
   const developer = { ...casting("dev"), model: "large", reports: "exit" } as const;
   const roleRegistry = createRoleRegistry({
     agents: { developer, critic: casting("critic") },
@@ -19,7 +19,7 @@ test("each role is played by its agent, with the text of its file", async () => 
   expect(await roleRegistry.agentFor(roleName("critic"))).toMatchObject({ agent: { name: "critic" }, prompt: "" });
 });
 
-test("a role without an agent has none, or the fallback, with the text of the role's own file", async () => {
+test("a role without an agent has none, or the fallback with the text of the role's own file", async () => {
   const roles = { agents: { developer: casting("dev") }, roleFiles: { security: "You look for holes." } };
   expect(await createRoleRegistry(roles).agentFor(roleName("security"))).toBeNull();
   const roleRegistry = createRoleRegistry({ ...roles, fallbackAgent: casting("anyone") });

@@ -40,7 +40,7 @@ test("the files are those of the judged tree, reports name the author's folder, 
   expect(closed()).toBe(1);
 });
 
-test("a request that has a clean checkout already, or no tree, makes none", async () => {
+test("a request with a clean checkout, or without a tree, makes none", async () => {
   const { gate, opened, asked } = setUp();
   await gate.run({ ...request, path: "/bench", workedIn: "/work" }, control);
   await gate.run({ ...request, tree: treeId("") }, control);
@@ -48,7 +48,7 @@ test("a request that has a clean checkout already, or no tree, makes none", asyn
   expect(asked).toMatchObject([{ path: "/bench" }, { path: "/work" }]);
 });
 
-test("a test that passes before the work only beside ignored files is said to need them", async () => {
+test("a test that passes before the work only with ignored files is reported", async () => {
   const clean = { failing: ["test/a.test.js#one", "test/a.test.js#two"], flaky: [] };
   const work = { failing: ["test/a.test.js#one"], flaky: [] };
   await expect(
@@ -64,7 +64,7 @@ test("a test that passes before the work only beside ignored files is said to ne
   expect(await setUp({ "/clean": clean }).gate.baseline!(request, control)).toBe(clean);
 });
 
-test("a pass says nothing where the run changed test files, unless the checks change them at the base too", async () => {
+test("a pass shows nothing if the run changed test files, unless the checks change them at the base too", async () => {
   const written = ["test/a.test.js", "src/a.js", "src/b.rs", "src/c.rs"];
   const text = (path: string): string => (path === "src/b.rs" ? "#[cfg(test)]\nmod tests {\n}\n" : "fn main() {}\n");
   const checkouts = {

@@ -7,7 +7,7 @@ const DAY = 24 * 3600 * 1000;
 describe("the machine's clock", () => {
   const clock = createSystemClock();
 
-  test("sleeps about as long as it is told, and not shorter", async () => {
+  test("sleeps at least as long as requested, and not much longer", async () => {
     const begin = clock.now();
     await clock.sleep(30);
     expect(clock.now() - begin).toBeGreaterThanOrEqual(29);
@@ -16,7 +16,7 @@ describe("the machine's clock", () => {
     await clock.sleep(Number.NaN);
   });
 
-  test("wakes early when it is told, also before it lay down", async () => {
+  test("wakes early when aborted, even before the sleep starts", async () => {
     // An hour is more than the test may take: a clock that sleeps on fails the test.
     const early = new AbortController();
     const sleep = clock.sleep(3_600_000, early.signal);
@@ -30,7 +30,7 @@ describe("the machine's clock", () => {
     beforeEach(() => void vi.useFakeTimers());
     afterEach(() => void vi.useRealTimers());
 
-    test("sleeps for longer than a timer can hold", async () => {
+    test("sleeps for longer than a timer's maximum", async () => {
       let awake = false;
       const sleep = clock.sleep(40 * DAY).then(() => (awake = true));
       await vi.advanceTimersByTimeAsync(40 * DAY - 1000);
@@ -41,7 +41,7 @@ describe("the machine's clock", () => {
       expect(vi.getTimerCount()).toBe(0);
     });
 
-    test("wakes when the machine has slept past the time", async () => {
+    test("wakes if the machine was suspended past the time", async () => {
       let awake = false;
       const sleep = clock.sleep(10 * DAY).then(() => (awake = true));
       vi.setSystemTime(Date.now() + 11 * DAY);
@@ -50,7 +50,7 @@ describe("the machine's clock", () => {
       expect(awake).toBe(true);
     });
 
-    test("is not held up by a clock that was set back", async () => {
+    test("is not delayed by a clock that was set back", async () => {
       let awake = false;
       const sleep = clock.sleep(DAY).then(() => (awake = true));
       vi.setSystemTime(Date.now() - 100 * DAY);
@@ -61,8 +61,8 @@ describe("the machine's clock", () => {
   });
 });
 
-describe("a clock that is moved by hand", () => {
-  test("wakes everyone at their own time, in order, those who lie down on the way too", async () => {
+describe("a fake clock", () => {
+  test("wakes each sleeper at its time, in order, including sleepers added meanwhile", async () => {
     const clock = createVirtualClock(1000);
     const seen: string[] = [];
     const sleeper = async (name: string, ms: number): Promise<void> => {
@@ -86,7 +86,7 @@ describe("a clock that is moved by hand", () => {
     await Promise.all(all);
   });
 
-  test("wakes early when it is told, and forgets the sleeper", async () => {
+  test("wakes early when aborted, and drops the sleeper", async () => {
     const clock = createVirtualClock();
     const early = new AbortController();
     const sleep = clock.sleep(100, early.signal);

@@ -10,7 +10,7 @@ queueContract("the queue in one process", (limits) => {
   return { queue: createLocalQueue({ limits, clock }), clock };
 });
 
-test("one sleep waits for all that is later, and none is left when it stops", async () => {
+test("the queue sleeps once for all delayed jobs, and not at all after it stopped", async () => {
   const clock = createVirtualClock();
   const queue = createLocalQueue({ limits: {}, clock });
   queue.start(async () => {});
@@ -43,13 +43,13 @@ async function clockCallsFor(jobs: number): Promise<number> {
 }
 
 // S4.27
-test("jobs that wait cost in proportion to their number", async () => {
+test("waiting jobs cost time in proportion to their number", async () => {
   const growth = (await clockCallsFor(10_000)) / (await clockCallsFor(2500));
   expect(growth).toBeLessThan(5);
   await expectLinearCostOf(10_000, clockCallsFor);
 });
 
-test("it is started once", () => {
+test("the queue can be started only once", () => {
   const queue = createLocalQueue({ limits: {}, clock: createVirtualClock() });
   queue.start(async () => {});
   expect(() => queue.start(async () => {})).toThrow("a queue is started once");

@@ -39,8 +39,8 @@ async function readAll(folder: string, after: OutputPlace | null = null) {
   }
 }
 
-describe("what agents and checks print", () => {
-  it("is read in order, with its step, and goes on from where the reader was", async () => {
+describe("the output of agents and checks", () => {
+  it("is read in order, with its step, and continues from the reader's position", async () => {
     const folder = freshFolder();
     await write(folder, ["one", "two"]);
     const first = await readAll(folder);
@@ -50,13 +50,13 @@ describe("what agents and checks print", () => {
     expect(await createOutputReader(folder).lastLine(LOGIN)).toEqual({ at: 7, step: "attempt 1", text: "three" });
   });
 
-  it("is nothing where nothing was printed", async () => {
+  it("is empty if nothing was printed", async () => {
     const reader = createOutputReader(freshFolder());
     expect(await reader.read(LOGIN, null)).toEqual({ lines: [], place: { file: 0, offset: 0 }, hasMore: false });
     expect(await reader.lastLine(LOGIN)).toBeNull();
   });
 
-  it("keeps the newest two files; a reader whose file is gone goes on with the oldest that is there", async () => {
+  it("keeps the newest two files; a reader whose file was removed continues with the oldest one", async () => {
     const folder = freshFolder();
     const ring = createOutputRing({ folder, now: () => 7, maxBytes: 100 });
     const wrote = async (text: string): Promise<void> => {
@@ -71,7 +71,7 @@ describe("what agents and checks print", () => {
     expect(texts.map((text) => text[0])).toEqual(["d"]);
   });
 
-  it("leaves out a line that a crash cut off, and one that is not written to its end", async () => {
+  it("skips a line cut off by a crash, and one that is not complete yet", async () => {
     const folder = freshFolder();
     await write(folder, ["whole"]);
     appendFileSync(join(folder, LOGIN, "1.jsonl"), '{"at":1,"step":"checks","te\n{"at":8,"step":"checks","text":"ha');
@@ -81,7 +81,7 @@ describe("what agents and checks print", () => {
     expect((await readAll(folder, place)).texts).toEqual(["half"]);
   });
 
-  it("drops lines of a flood, says how many, and never a secret, not even the beginning of one", async () => {
+  it("drops lines of a flood, says how many, and never shows a secret or the beginning of one", async () => {
     const folder = freshFolder();
     learnSecrets(["s3cr3t-value-of-mine-0123456789"]);
     const ring = createOutputRing({ folder, now: () => 7 });

@@ -7,7 +7,7 @@ import { createEvidenceStore } from "../../../src/adapters/evidence/evidence-sto
 import { markHidden } from "../../../src/core/gates/check-output.ts";
 import { learnVariables } from "../../../src/adapters/process/own-secrets.ts";
 
-test("what the process holds is taken out of evidence, also where the text is cut", async () => {
+test("the process's own secrets are redacted in evidence, even at a cut", async () => {
   learnVariables({ ACME_API_TOKEN: "hunter2-of-acme-9000" });
   const folder = mkdtempSync(join(tmpdir(), "evidence-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -18,7 +18,7 @@ test("what the process holds is taken out of evidence, also where the text is cu
   expect(kept).not.toContain("hunter2");
 });
 
-test("a text is shown to agents as a plain file, unless it is the output of hidden checks", async () => {
+test("a text is copied to a plain file for agents, unless it is output of hidden checks", async () => {
   const folder = mkdtempSync(join(tmpdir(), "evidence-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const store = createEvidenceStore(join(folder, "evidence"), { shownIn: join(folder, "logs") });

@@ -38,52 +38,52 @@ async function errorOf(work: Promise<unknown>): Promise<{ code: ErrorCode; messa
 }
 
 describe("read", () => {
-  test("gives the text as it is, byte order mark and line ends included", async () => {
+  test("returns the text unchanged, including byte order mark and line ends", async () => {
     writeFileSync(at("a.md"), "\ufeffline\r\nüñ€😀");
     expect(await files.read(at("a.md"))).toBe("\ufeffline\r\nüñ€😀");
   });
 
-  test("gives null where there is no file, or no folder to hold it", async () => {
+  test("returns null for a missing file or folder", async () => {
     writeFileSync(at("plain"), "");
     expect(await files.read(at("none"))).toBeNull();
     expect(await files.read(at("none/deeper"))).toBeNull();
     expect(await files.read(at("plain/deeper"))).toBeNull();
   });
 
-  test("gives bytes that are no text as replacement characters", async () => {
+  test("returns invalid UTF-8 as replacement characters", async () => {
     writeFileSync(at("binary"), Buffer.from([0x61, 0xff, 0x00, 0x62]));
     expect(await files.read(at("binary"))).toBe("a\ufffd\u0000b");
   });
 
-  test("does not cut a character that falls on the edge of two chunks", async () => {
+  test("does not split a character at the edge of two chunks", async () => {
     const text = `x${"€".repeat(100_000)}`;
     writeFileSync(at("long"), text);
     expect(await files.read(at("long"))).toBe(text);
   });
 
-  test("says that a folder is no file", async () => {
+  test("reports that a path is a folder", async () => {
     const error = await errorOf(files.read(folder));
     expect(error.code).toBe("file-unreadable");
     expect(error.message).toBe(`cannot read ${folder}: it is a folder`);
   });
 
-  test("says that links lead in a circle", async () => {
+  test("reports a cycle of links", async () => {
     symlinkSync(at("b"), at("a"));
     symlinkSync(at("a"), at("b"));
     expect((await errorOf(files.read(at("a")))).message).toContain("its links lead in a circle");
   });
 
-  test("says that a path is impossible", async () => {
+  test("reports an impossible path", async () => {
     expect((await errorOf(files.read("/a\0b"))).message).toContain("null character");
     expect((await errorOf(files.read(at("x".repeat(5000))))).message).toContain("too long");
   });
 
-  test.skipIf(process.getuid?.() === 0)("says that permission is denied", async () => {
+  test.skipIf(process.getuid?.() === 0)("reports a missing permission", async () => {
     writeFileSync(at("secret"), "x", { mode: 0 });
     expect((await errorOf(files.read(at("secret")))).message).toContain("permission denied");
   });
 
-  test("refuses what is too large, also where the size is not known beforehand", async () => {
+  test("rejects a file that is too large, even if its size is unknown beforehand", async () => {
     const small = createNodeFiles(10);
     writeFileSync(at("ten"), "0123456789");
     writeFileSync(at("eleven"), "0123456789x");
@@ -94,7 +94,7 @@ describe("read", () => {
 });
 
 describe("list", () => {
-  test("gives plain files with that ending, sorted, links to files among them", async () => {
+  test("returns plain files with the extension, sorted, including links to files", async () => {
     for (const name of ["b.md", "a.md", "c.txt", "B.md"]) writeFileSync(at(name), "");
     mkdirSync(at("folder.md"));
     symlinkSync(at("a.md"), at("link.md"));
@@ -103,26 +103,26 @@ describe("list", () => {
     expect(await files.list(folder, ".md")).toEqual(["B.md", "a.md", "b.md", "link.md"].map(at));
   });
 
-  test("gives nothing where there is no folder, and an error where there is a file", async () => {
+  test("returns nothing for a missing folder, and an error for a file", async () => {
     writeFileSync(at("plain"), "");
     expect(await files.list(at("none"), ".md")).toEqual([]);
     expect((await errorOf(files.list(at("plain"), ".md"))).message).toContain("cannot list");
   });
 
-  test("passes over a pipe", async () => {
+  test("skips a pipe", async () => {
     execFileSync("mkfifo", [at("pipe.md")]);
     expect(await files.list(folder, ".md")).toEqual([]);
   });
 });
 
 describe("write", () => {
-  test("makes the folders it needs and leaves nothing else behind", async () => {
+  test("creates missing folders, and leaves no temporary files", async () => {
     await files.write(at("deep/er/a.md"), "text\r\n");
     expect(readFileSync(at("deep/er/a.md"), "utf8")).toBe("text\r\n");
     expect(readdirSync(at("deep/er"))).toEqual(["a.md"]);
   });
 
-  test("keeps permissions, and a link a link", async () => {
+  test("keeps permissions and links", async () => {
     writeFileSync(at("real.md"), "old");
     chmodSync(at("real.md"), 0o600);
     symlinkSync(at("real.md"), at("link.md"));
@@ -132,7 +132,7 @@ describe("write", () => {
     expect(statSync(at("real.md")).mode & 0o777).toBe(0o600);
   });
 
-  test("says why it cannot, and leaves nothing behind", async () => {
+  test("reports why it failed, and leaves no temporary files", async () => {
     mkdirSync(at("taken"));
     expect((await errorOf(files.write(at("taken"), "x"))).message).toBe(`cannot write ${at("taken")}: it is a folder`);
     writeFileSync(at("plain"), "x");
@@ -141,7 +141,7 @@ describe("write", () => {
   });
 });
 
-test("a stream is read whole, in text or in bytes", async () => {
+test("a stream is read completely, as text or as bytes", async () => {
   const euro = Buffer.from("€");
   expect(await readAll(Readable.from([euro.subarray(0, 1), euro.subarray(1)]), "it")).toBe("€");
   expect(await readAll(Readable.from(["a", "b"]), "it")).toBe("ab");
@@ -150,7 +150,7 @@ test("a stream is read whole, in text or in bytes", async () => {
   );
 });
 
-test("a folder is told from a file and from nothing", async () => {
+test("a folder, a file and a missing path are distinguished", async () => {
   writeFileSync(at("plain"), "");
   expect(await Promise.all([folder, at("plain"), at("none")].map(isFolder))).toEqual([true, false, false]);
 });

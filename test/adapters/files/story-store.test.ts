@@ -29,7 +29,7 @@ const store = () => createStoryStore({ folder, files: createNodeFiles() });
 
 const PAY = "---\r\n# mine\r\nid: pay-1   # not the file's name\r\nstatus: ready\r\n---\r\n# Pay\r\n\r\nBody.\r\n";
 
-test("stories and what is wrong with them come from the folder", async () => {
+test("stories and their problems are read from the folder", async () => {
   put("pay.md", PAY);
   put("ship.md", "---\ndepends_on: [nobody]\n---\n# Ship\n");
   put("notes.txt", "no story");
@@ -43,14 +43,14 @@ test("stories and what is wrong with them come from the folder", async () => {
   ]);
 });
 
-test("a folder that is not there holds no stories", async () => {
+test("a missing folder has no stories", async () => {
   expect(await createStoryStore({ folder: join(folder, "none"), files: createNodeFiles() }).read()).toEqual({
     stories: [],
     problems: [],
   });
 });
 
-test("a note changes the keys it names and no other byte", async () => {
+test("a note changes only the named keys", async () => {
   put("pay.md", PAY);
   await store().note(storyId("pay-1"), {
     status: "in-progress",
@@ -73,14 +73,14 @@ test("a note changes the keys it names and no other byte", async () => {
   expect(readdirSync(folder)).toEqual(["pay.md"]);
 });
 
-test("a note that changes nothing leaves the file alone", async () => {
+test("a note without changes does not write the file", async () => {
   put("pay.md", PAY);
   const before = statSync(join(folder, "pay.md"));
   await store().note(storyId("pay-1"), { status: "ready" });
   expect(statSync(join(folder, "pay.md")).ino).toBe(before.ino);
 });
 
-test("a file that a person edited or moved in between is found again, and keeps the edit", async () => {
+test("a file that a person edited or moved meanwhile is found, and the edit is kept", async () => {
   put("pay.md", PAY);
   const known = store();
   await known.read();
@@ -93,7 +93,7 @@ test("a file that a person edited or moved in between is found again, and keeps 
   expect(text("pay.md")).toBe("---\nid: another\n---\n# Another\n");
 });
 
-test("of two files with one id the first is the story", async () => {
+test("of two files with the same id, the first is the story", async () => {
   put("a.md", "---\nid: same\n---\n# A\n");
   put("b.md", "---\nid: same\n---\n# B\n");
   await store().note(storyId("same"), { status: "done" });
@@ -101,7 +101,7 @@ test("of two files with one id the first is the story", async () => {
   expect(text("b.md")).not.toContain("status");
 });
 
-test("a story without a file, and a value that no front matter holds, are refused", async () => {
+test("a story without a file, and a value that front matter cannot hold, are rejected", async () => {
   put("pay.md", PAY);
   await expect(store().note(storyId("gone"), { status: "done" })).rejects.toThrow(RemandError);
   await expect(store().note(storyId("pay-1"), { status: { deep: {} } })).rejects.toThrow(

@@ -37,8 +37,8 @@ const run = (id: number, name: string, status: string, conclusion: string | null
   output: { title: null },
 });
 
-describe("what runs over a commit", () => {
-  test("check runs of all pages, and statuses, each in its newest state", async () => {
+describe("checks of a commit", () => {
+  test("are read from all pages of check runs and statuses, each in its newest state", async () => {
     const path = `${REPO}/commits/abc/check-runs`;
     server.on(
       `GET ${path}`,
@@ -78,7 +78,7 @@ describe("what runs over a commit", () => {
     expect((await forge.checks("abc", signal))[0]?.state).toBe(state);
   });
 
-  test("what has not changed is not sent again", async () => {
+  test("are not sent again if unchanged", async () => {
     server.on(`GET ${REPO}/commits/abc/check-runs`, (asked) =>
       asked.headers["if-none-match"] === '"one"'
         ? { status: 304 }
@@ -91,31 +91,31 @@ describe("what runs over a commit", () => {
   });
 });
 
-describe("trouble on the way", () => {
+describe("errors of the forge", () => {
   const checks = () => forge.checks("abc", signal);
   beforeEach(() => server.on(`GET ${REPO}/commits/abc/status`, { body: { statuses: [] } }));
   const answers = (...replies: Parameters<GithubServer["on"]>[1][]) =>
     server.on(`GET ${REPO}/commits/abc/check-runs`, ...replies);
 
-  test("a limit is waited for as long as it says", async () => {
+  test("a rate limit is waited for as long as it lasts", async () => {
     answers({ status: 429, headers: { "retry-after": "7" } }, { body: { check_runs: [] } });
     expect(await checks()).toEqual([]);
     expect(slept).toEqual([7000]);
   });
 
-  test("the hourly limit is waited for until it is reset", async () => {
+  test("the hourly limit is waited for until its reset", async () => {
     const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1700000030" };
     answers({ status: 403, headers, body: { message: "API rate limit exceeded" } }, { body: { check_runs: [] } });
     expect(await checks()).toEqual([]);
     expect(slept).toEqual([30_000]);
   });
 
-  test("a limit of an hour is not sat out in silence", async () => {
+  test("a notice is shown during a long rate limit", async () => {
     answers({ status: 403, headers: { "retry-after": "3600" } });
     await expect(checks()).rejects.toThrow("rate limit is reached for 60 min");
   });
 
-  test("a server's own trouble is tried again with growing pauses, then said", async () => {
+  test("server errors are retried with growing pauses, and then reported", async () => {
     answers({ status: 502 }, { status: 503 }, { body: { check_runs: [] } });
     expect(await checks()).toEqual([]);
     expect(slept).toEqual([1000, 2000]);
@@ -130,13 +130,13 @@ describe("trouble on the way", () => {
     [401, "Bad credentials", /GITHUB_TOKEN/],
     [403, "Resource not accessible by integration", /rights/],
     [404, "Not Found", /forge\.repository/],
-  ])("%s is for a person to fix", async (status, message, hint) => {
+  ])("%s needs a person to fix it", async (status, message, hint) => {
     answers({ status, body: { message } });
     await expect(checks()).rejects.toMatchObject({ code: "forge-refused", hint: expect.stringMatching(hint) });
     expect(slept).toEqual([]);
   });
 
-  test("no error holds the token", async () => {
+  test("no error contains the token", async () => {
     for (const status of [401, 403, 404, 422, 500]) {
       answers({ status, body: { message: "no" } });
       const error = (await checks().catch((thrown: unknown) => thrown)) as Error;
@@ -144,7 +144,7 @@ describe("trouble on the way", () => {
     }
   });
 
-  test("a link to another host is not followed, and gets no login", async () => {
+  test("a link to another host is not followed, and gets no token", async () => {
     const other = await startGithubServer();
     answers({ body: { check_runs: [] }, headers: { link: `<${other.url}/steal>; rel="next"` } });
     expect(await checks()).toEqual([]);
@@ -152,7 +152,7 @@ describe("trouble on the way", () => {
     await other.close();
   });
 
-  test("a page that is no JSON is an empty list, not a crash", async () => {
+  test("a page that is not JSON counts as an empty list", async () => {
     answers({ body: "<html>proxy</html>" });
     expect(await checks()).toEqual([]);
   });
@@ -161,7 +161,7 @@ describe("trouble on the way", () => {
 describe("the log of a check", () => {
   const check = { id: "run/7", name: "unit", state: "failed", url: null, summary: "1 failed" } as const;
 
-  test("comes with the failed step and the annotations", async () => {
+  test("has the failed step and the annotations", async () => {
     server.on(`GET ${REPO}/actions/jobs/7/logs`, { status: 302, headers: { location: `${server.url}/blob` } });
     server.on("GET /blob", { body: "line 1\n##[error]Process completed with exit code 1.\n" });
     server.on(`GET ${REPO}/actions/jobs/7`, {
@@ -183,14 +183,14 @@ describe("the log of a check", () => {
     });
   });
 
-  test("half of it is better than nothing, and is marked", async () => {
+  test("is used and marked as partial if only half of it arrived", async () => {
     server.on(`GET ${REPO}/actions/jobs/7/logs`, { brokenText: "the beginning" });
     server.on(`GET ${REPO}/actions/jobs/7`, { body: {} });
     server.on(`GET ${REPO}/check-runs/7/annotations`, { body: [] });
     expect(await forge.logOf(check, signal)).toMatchObject({ text: "the beginning", isPartial: true, step: null });
   });
 
-  test("of another service's check only its own words are known", async () => {
+  test("is only the summary for another service's check", async () => {
     server.on(`GET ${REPO}/check-runs/7/annotations`, { body: [] });
     expect(await forge.logOf(check, signal)).toMatchObject({ text: "1 failed", isPartial: true });
     const status = { ...check, id: "status/deploy" };
@@ -202,7 +202,7 @@ describe("a pull request", () => {
   const draft = { branch: "remand/checkout", base: "main", title: "Checkout", body: "What it does" };
   const opened = { number: 12, html_url: "https://example.test/12", state: "open", merged_at: null };
 
-  test("is opened once, and brought up to date after that", async () => {
+  test("is opened once, and updated afterwards", async () => {
     server.on(`GET ${REPO}/pulls`, { body: [] }, { body: [opened] });
     server.on(`POST ${REPO}/pulls`, { status: 201, body: opened });
     server.on(`PATCH ${REPO}/pulls/12`, { body: opened });
@@ -217,7 +217,7 @@ describe("a pull request", () => {
     ]);
   });
 
-  test("is not opened twice because the answer got lost", async () => {
+  test("is not opened twice if the response was lost", async () => {
     server.on(`GET ${REPO}/pulls`, { body: [] });
     server.on(`POST ${REPO}/pulls`, { status: 502 });
     await expect(forge.pullRequest(draft, signal)).rejects.toMatchObject({ code: "forge-unreachable" });
@@ -233,7 +233,7 @@ describe("a pull request", () => {
     return forge.commentsOn({ number: 12, url: "", isMerged: false, isOpen: true }, signal);
   };
 
-  test("what people say of it is read in order, with its place", async () => {
+  test("has its comments read in order, with their location", async () => {
     const comments = await said(
       [{ id: 1, ...theirs, body: "Name it", path: "src/a.ts", line: 4, created_at: "2026-01-02T00:00:00Z" }],
       [
@@ -249,7 +249,7 @@ describe("a pull request", () => {
     ]);
   });
 
-  test("a stranger, and an answer within a thread, ask for nothing", async () => {
+  test("ignores requests by strangers and replies within a thread", async () => {
     const line = { body: "Name it", path: "src/a.ts", line: 4, created_at: "2026-01-02T00:00:00Z" };
     const review = { id: 5, user, body: "No", state: "CHANGES_REQUESTED", submitted_at: "2026-01-03T00:00:00Z" };
     const comments = await said(
@@ -265,7 +265,7 @@ describe("a pull request", () => {
     expect(comments).toHaveLength(5);
   });
 
-  test("is found by its address, if it is one of this repository's", async () => {
+  test("is found by its address, if it belongs to this repository", async () => {
     const url = "https://example.test/acme/shop/pull/12";
     server.on(`GET ${REPO}/pulls/12`, { body: { ...opened, html_url: url, state: "closed", merged: true } });
     expect(await forge.pullRequestAt(url, signal)).toEqual({ number: 12, url, isMerged: true, isOpen: false });
@@ -274,7 +274,7 @@ describe("a pull request", () => {
   });
 });
 
-test("a check is run again where the forge can do that", async () => {
+test("a check is rerun if the forge supports that", async () => {
   const check = { id: "run/7", name: "unit", state: "failed", url: null, summary: "" } as const;
   server.on(`POST ${REPO}/actions/jobs/7/rerun`, { status: 201, body: {} });
   expect(await forge.rerun(check, signal)).toBe(true);

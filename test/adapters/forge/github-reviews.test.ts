@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 describe("reviews on GitHub", () => {
-  test("are read from all pages; who is no user is a bot, and an unknown state is a comment", async () => {
+  test("are read from all pages; a non-user is a bot, and an unknown state is a comment", async () => {
     const path = `${REPO}/pulls/7/reviews`;
     const review = (login: string, type: string, state: string) => ({ user: { login, type }, state, commit_id: "c" });
     server.on(
@@ -43,12 +43,12 @@ describe("reviews on GitHub", () => {
     ]);
   });
 
-  test("a pull request without a head is refused", async () => {
+  test("of a pull request without a head are rejected", async () => {
     server.on(`GET ${REPO}/pulls/7`, { body: { user: { login: "eve" }, base: { ref: "main" } } });
     await expect(reviews.pullRequest(7, signal)).rejects.toThrow("does not say the newest commit");
   });
 
-  test("an answer that breaks off is an error that says so", async () => {
+  test("fail with an error if the response is cut off", async () => {
     server.on(`GET ${REPO}/pulls/7`, { brokenText: '{ "user":' });
     await expect(reviews.pullRequest(7, signal)).rejects.toMatchObject({ code: "forge-unreachable" });
   });
@@ -63,7 +63,7 @@ describe("reviews on GitHub", () => {
     expect(await reviews.isOnBranch("release/2", "abc", signal)).toBe(expected);
   });
 
-  test("only an active member is one; what the token may not see is not known", async () => {
+  test("count as a member only for an active one; what the token may not see is unknown", async () => {
     const path = "/orgs/acme/teams/rates/memberships/ada";
     const asked = () => reviews.isMember("acme/rates", "ada", signal);
     server.on(`GET ${path}`, { body: { state: "active" } });

@@ -22,7 +22,7 @@ afterEach(() => repository.clear());
 const calls = (): number => readFileSync(join(repository.home, "bin/calls"), "utf8").split("\n").length - 1;
 
 describe("git", () => {
-  test("is asked once for what objects say", async () => {
+  test("is called once for data of objects", async () => {
     const git = createGit(repository.root, env);
     const commit = repository.git("rev-parse", "HEAD").trim();
     const tree = repository.git("rev-parse", "HEAD^{tree}").trim();
@@ -38,7 +38,7 @@ describe("git", () => {
     }
   });
 
-  test("is asked again for what a name stands for", async () => {
+  test("is called again for what a name refers to", async () => {
     const git = createGit(repository.root, env);
     const read = (): Promise<string> => git.run(["cat-file", "blob", "HEAD:README.md"]);
     expect(await read()).toBe("hello\n");
@@ -47,7 +47,7 @@ describe("git", () => {
     expect(await read()).toBe("good morning\n");
   });
 
-  test("is asked again for an object that was missing", async () => {
+  test("is called again for an object that was missing", async () => {
     const git = createGit(repository.root, env);
     const blob = repository.git("-C", "../elsewhere", "hash-object", "../project/README.md").trim();
     repository.write("NEW.md", "new\n");
@@ -78,7 +78,7 @@ describe("a repository", () => {
     expect(await open()).not.toBe(first);
   });
 
-  test("whose settings include others is opened each time", async () => {
+  test("whose settings include other files is opened each time", async () => {
     repository.git("config", "include.path", "more");
     expect(await open()).not.toBe(await open());
   });

@@ -28,7 +28,7 @@ async function seenBy(call: { readonly remote?: boolean }, named: Record<string,
   return readFileSync(join(home, "seen"), "utf8");
 }
 
-test("a filter sees the usual few variables of the engine, and no secret", async () => {
+test("a filter sees only the usual variables, and no secret", async () => {
   const seen = await seenBy({});
   expect(seen).not.toContain("hunter2");
   expect(seen).not.toMatch(/^(?:HTTPS_PROXY|DATABASE_URL)=/m);
@@ -36,7 +36,7 @@ test("a filter sees the usual few variables of the engine, and no secret", async
     expect(seen).toMatch(new RegExp(`^${name}=`, "m"));
 });
 
-test("a call that talks to a remote has the logins of git servers and the way there, and no other key", async () => {
+test("a call to a remote has the logins of git servers, and no other key", async () => {
   const seen = await seenBy({ remote: true });
   expect(seen).toContain("GH_TOKEN=hunter2-of-github");
   expect(seen).toContain("REMAND_GIT_PASSWORD=hunter2-of-the-fleet");
@@ -44,7 +44,7 @@ test("a call that talks to a remote has the logins of git servers and the way th
   expect(seen).not.toMatch(/ACME_API_TOKEN|ANTHROPIC_API_KEY/);
 });
 
-test("a credential helper gets what the user names for it, in calls that talk to a remote alone", async () => {
+test("a credential helper gets the variables that the user names, only in calls to a remote", async () => {
   const named = { AWS_SECRET_ACCESS_KEY: "hunter2-of-aws", REMAND_GIT_ENV: "AWS_*, ACME_API_TOKEN" };
   const seen = await seenBy({ remote: true }, named);
   expect(seen).toContain("AWS_SECRET_ACCESS_KEY=hunter2-of-aws");

@@ -46,7 +46,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
 
     const text = (path: string): string => readFileSync(join(bench.path, path), "utf8");
 
-    test("the files are a tree's, with other texts where they are asked for", async () => {
+    test("has the files of a tree, with other texts where requested", async () => {
       const texts = new Map([
         ["a.txt", "ONE\n"],
         ["sub/b.txt", null],
@@ -62,7 +62,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       expect([text("a.txt"), text("sub/b.txt")]).toEqual(["one\n", "b\n"]);
     });
 
-    test("what a run left behind is gone for the next one, and what is ignored stays", async () => {
+    test("has none of the previous run's leftovers, but keeps ignored files", async () => {
       writeFileSync(join(bench.path, "left.txt"), "x");
       mkdirSync(join(bench.path, "cache"));
       writeFileSync(join(bench.path, "cache/kept"), "x");
@@ -73,7 +73,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       expect(text("a.txt")).toBe("one\n");
     });
 
-    test("nothing of a person's is touched, by using it or by being killed in it", async () => {
+    test("touches nothing of a person's, in use or when killed", async () => {
       repository.write("a.txt", "my own\n");
       const before = repository.standing();
       const status = repository.git("status", "--porcelain");
@@ -85,7 +85,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       expect(repository.standing()).toEqual(before);
     });
 
-    test("checkouts of a process that was killed are removed", async () => {
+    test("is removed if its process was killed", async () => {
       const folder = join(bench.path, "../..");
       const left = join(folder, "runs/7");
       mkdirSync(join(left, ".git"), { recursive: true });
@@ -97,7 +97,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       await other.close();
     });
 
-    test("what a run wrote into a file that git knows is told, with its old time put back too", async () => {
+    test("reports tracked files that a run wrote, even with their old time restored", async () => {
       const file = join(bench.path, "a.txt");
       const { atime, mtime } = statSync(file);
       const { exitCode } = await runProcess({
@@ -112,7 +112,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       expect((await bench.writtenPaths!()).toSorted()).toEqual(["a.txt", "sub/b.txt"]);
     });
 
-    test("a check works in the folder that the engine sees", async () => {
+    test("runs a check in the folder that the engine sees", async () => {
       const ran = await runProcess({
         command: ["sh", "-c", "pwd; git status --porcelain; id -u; echo made > made.txt"],
         cwd: join(bench.path, "sub"),
@@ -124,7 +124,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       expect(text("sub/made.txt")).toBe("made\n");
     });
 
-    test("a link of the base that leads out stays, a new one goes", async () => {
+    test("keeps a link of the base that leads out, and removes a new one", async () => {
       symlinkSync("/tmp", join(repository.root, "old"));
       repository.git("add", "--all");
       repository.git("commit", "--quiet", "-m", "old link");
@@ -140,7 +140,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       await other.close();
     });
 
-    test("what a build of the base left is there for the next build, and what one of the work left is not", async () => {
+    test("keeps build caches of the base for the next build, and not those of the work", async () => {
       const request = { signal: new AbortController().signal, commit: "HEAD", base: "HEAD" };
       const build = async (where: ExperimentCheckout, says: string): Promise<string> => {
         const command = `cat cache/built; mkdir -p cache; echo 'Signature: 8a477f597d28d172789f06886806bc55' > cache/CACHEDIR.TAG; echo ${says} >> cache/built; find . -newer cache/built -name '*.txt'`;
@@ -173,7 +173,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       }
     });
 
-    test("git in the checkout knows the files of the work, and finds nothing changed", async () => {
+    test("has a git state that matches the work's files, without changes", async () => {
       const tracked = { "a.txt": "one\n", "sub/b.txt": "b\n", "sub/deep/c.txt": "c\n", "folder/d.txt": "d\n" };
       for (const [path, body] of Object.entries(tracked)) repository.write(path, body);
       repository.git("add", "--all");
@@ -217,7 +217,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       }
     });
 
-    test("what is installed in the checkout is there too, in every package, with or without a lockfile", async () => {
+    test("has the checkout's installed packages in every package, with or without a lockfile", async () => {
       repository.write(".gitignore", "node_modules/\ncache/\n");
       repository.write("package.json", '{ "workspaces": ["packages/*"] }\n');
       repository.write("packages/own/index.js", "own\n");
@@ -243,7 +243,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       expect(readFileSync(join(root, "node_modules/far/index.js"), "utf8")).toBe("far\n");
     });
 
-    test("checkouts of one name have one path, and the second of two at a time has another", async () => {
+    test("has the same path for the same name, and another one if two are open", async () => {
       const named = (): Promise<ExperimentCheckout> =>
         experimentRunner.open({ signal: new AbortController().signal, name: "story/critic" });
       const first = await named();

@@ -21,7 +21,7 @@ afterEach(() => repository.clear());
 const git = () => createGit(repository.root, repository.env);
 const at = async (ref: string): Promise<string | undefined> => (await readRefs(git(), [ref])).get(ref)?.commit;
 
-test("a ref that stands elsewhere by now is not moved", async () => {
+test("a ref that has moved is not moved", async () => {
   const [first, second, third] = commits;
   await updateRefs(git(), [{ ref: REF, to: first, was: null }]);
   await updateRefs(git(), [{ ref: REF, to: second, was: first }]);
@@ -29,14 +29,14 @@ test("a ref that stands elsewhere by now is not moved", async () => {
   expect(await at(REF)).toBe(second);
 });
 
-test("a ref that is to be new is not moved where it is there already", async () => {
+test("a new ref is not created if it exists", async () => {
   const [first, second] = commits;
   await updateRefs(git(), [{ ref: REF, to: first, was: null }]);
   await expect(updateRefs(git(), [{ ref: REF, to: second, was: null }])).rejects.toThrow("cannot lock ref");
   expect(await at(REF)).toBe(first);
 });
 
-test("of several none is moved where one cannot be", async () => {
+test("if one of several refs cannot move, none does", async () => {
   const [first, second, third] = commits;
   await updateRefs(git(), [{ ref: REF, to: first, was: null }]);
   const updates = [
@@ -47,7 +47,7 @@ test("of several none is moved where one cannot be", async () => {
   expect([await at(REF), await at(OTHER)]).toEqual([first, undefined]);
 });
 
-test("a ref is taken away only from where it was seen", async () => {
+test("a ref is deleted only if it is still where it was read", async () => {
   const [first, second] = commits;
   await updateRefs(git(), [{ ref: REF, to: first, was: null }]);
   await expect(updateRefs(git(), [{ ref: REF, to: null, was: second }])).rejects.toThrow("cannot lock ref");
@@ -56,7 +56,7 @@ test("a ref is taken away only from where it was seen", async () => {
   expect(await at(REF)).toBeUndefined();
 });
 
-test("a lock that goes away is waited for; one that stays is named, with the fix", async () => {
+test("a lock that disappears is waited for; one that stays is named, with the fix", async () => {
   const [first, second] = commits;
   await updateRefs(git(), [{ ref: REF, to: first, was: null }]);
   const lock = join(repository.root, ".git", `${REF}.lock`);
@@ -69,7 +69,7 @@ test("a lock that goes away is waited for; one that stays is named, with the fix
   expect(await at(REF)).toBe(second);
 });
 
-test("a commit is kept under the first names that are free, at last under one of its own", async () => {
+test("a commit is kept under the first refs that are free, or else under a unique one", async () => {
   const [first, second] = commits;
   await updateRefs(git(), [{ ref: REF, to: first, was: null }]);
   const choices = [
@@ -86,7 +86,7 @@ test("a commit is kept under the first names that are free, at last under one of
   expect(await at(`refs/remand/saved/a/${second}`)).toBe(second);
 });
 
-test("a commit is of a note where story and attempt are the same", () => {
+test("a commit belongs to a note with the same story and attempt", () => {
   const trailers = new Map([
     ["Remand-Story", "a"],
     ["Remand-Attempt", "2"],
@@ -98,7 +98,7 @@ test("a commit is of a note where story and attempt are the same", () => {
   expect(isSameNote(kept, storyId("b"), note)).toBe(false);
 });
 
-test("a commit is in a history or not, and a git that fails has said neither", async () => {
+test("a commit is in a history or not; a failing git gives neither answer", async () => {
   const [first, second] = commits;
   const [head] = repository.git("rev-parse", "HEAD").split("\n") as [string];
   expect(await isInHistory(git(), head, "HEAD")).toBe(true);

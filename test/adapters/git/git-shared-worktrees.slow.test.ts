@@ -36,7 +36,7 @@ async function arrive(machine: Machine): ReturnType<Machine["work"]["prepare"]> 
 }
 
 describe("two machines work on one story in turns", () => {
-  test("each goes on from where the other was, with everything that is there", async () => {
+  test("each continues from the other's state, with all of it", async () => {
     const odd = "grün ✓\nline.txt";
     const first = await one.attempt(STORY, 1, { "a.txt": "two\n", [odd]: "odd name\n" });
     const second = await two.attempt(STORY, 2, { "c.txt": "three\n" });
@@ -51,12 +51,12 @@ describe("two machines work on one story in turns", () => {
     expect(gitIn(place.path, fleet.origin.env, "status", "--porcelain")).toBe("");
   });
 
-  test("a new story starts from where the branch is now, whichever machine asks", async () => {
+  test("a new story starts from the branch's current commit, whichever machine starts it", async () => {
     const newer = moveMain();
     expect(await arrive(one)).toMatchObject({ commit: newer, base: newer });
   });
 
-  test("the journal decides, and not what a branch happens to be at, here or on the remote", async () => {
+  test("the journal decides, not the current tip of a branch, here or on the remote", async () => {
     const first = await one.attempt(STORY, 1, { "a.txt": "one\n1\n" });
     const second = await one.attempt(STORY, 2, { "a.txt": "one\n2\n" });
     await arrive(one);
@@ -67,7 +67,7 @@ describe("two machines work on one story in turns", () => {
     expect(await arrive(one)).toMatchObject({ commit: first.commit, tree: first.tree });
   });
 
-  test("what another machine made is read where it was never worked on", async () => {
+  test("objects of another machine can be read on one that never worked on the story", async () => {
     const base = fleet.git("rev-parse", "main").trim();
     const first = await one.attempt(STORY, 1, { "a.txt": "two\n" });
     const second = await one.attempt(STORY, 2, { "c.txt": "new\n" });
@@ -77,7 +77,7 @@ describe("two machines work on one story in turns", () => {
     await expect(two.work.fileAt(STORY, "0".repeat(40), "a.txt")).rejects.toMatchObject({ name: "RemandError" });
   });
 
-  test("a server that gives out only what has a name is enough", async () => {
+  test("a server that sends only objects with a ref is enough", async () => {
     write(fleet.origin.home, "old", "[protocol]\n\tversion = 0\n");
     const env = { ...fleet.origin.env, GIT_CONFIG_GLOBAL: join(fleet.origin.home, "old") };
     const third = await fleet.machine("three", { env });
@@ -92,7 +92,7 @@ describe("two machines work on one story in turns", () => {
     expect(await third.work.currentState(storyId("S-2"))).toMatchObject({ commit: begun });
   });
 
-  test("an experiment runner tries trees of other machines", async () => {
+  test("an experiment runner accepts trees of other machines", async () => {
     const { tree } = await one.attempt(STORY, 1, { "a.txt": "two\n" });
     const { root } = two.clone;
     const local = createExperimentRunner({
@@ -110,7 +110,7 @@ describe("two machines work on one story in turns", () => {
     await bench.close();
   });
 
-  test("an earlier tree, and single files, come back on a machine that never had the story", async () => {
+  test("an earlier tree, and single files, can be restored on a machine that never had the story", async () => {
     const first = await one.attempt(STORY, 1, { "a.txt": "best\n" });
     const second = await one.attempt(STORY, 2, { "a.txt": "worse\n", "c.txt": "c\n" });
     const back = await two.work.restore(STORY, first.tree, note(2, { subject: "back" }));
@@ -125,8 +125,8 @@ describe("two machines work on one story in turns", () => {
   });
 });
 
-describe("what was left behind", () => {
-  test("files of an interrupted attempt are gone when the story comes back, and can still be found", async () => {
+describe("leftovers", () => {
+  test("of an interrupted attempt are removed when the story returns, and stay available", async () => {
     await one.attempt(STORY, 1, { "a.txt": "kept\n" });
     const { path } = await arrive(one);
     write(path, "half.txt", "half done\n");
@@ -138,7 +138,7 @@ describe("what was left behind", () => {
     expect(gitIn(one.clone.root, fleet.origin.env, "show", "refs/remand/dropped/S-1:half.txt")).toBe("half done\n");
   });
 
-  test("while one and the same run goes on, nothing of it is dropped, also after a restart", async () => {
+  test("of the current run are not dropped, even after a restart", async () => {
     await one.attempt(STORY, 1, { "a.txt": "kept\n" });
     const { path } = await arrive(one);
     write(path, "new.txt", "new\n");
@@ -154,7 +154,7 @@ describe("what was left behind", () => {
     expect((await arrive(two)).commit).toBe(kept.commit);
   });
 
-  test("a commit that never got into the journal is no part of the story", async () => {
+  test("are ignored if their commit is not in the journal", async () => {
     const first = await one.attempt(STORY, 1, { "a.txt": "kept\n" });
     const { path } = await arrive(one);
     write(path, "a.txt", "nobody knows\n");
@@ -165,7 +165,7 @@ describe("what was left behind", () => {
     expect(attemptsOf()).toContain(`refs/remand/attempts/S-1/${lost.commit}`);
   });
 
-  test("what another machine's attempt left cannot be kept here", async () => {
+  test("of another machine's attempt cannot be committed here", async () => {
     await arrive(one);
     await expect(two.work.keep(STORY, note(1))).rejects.toMatchObject({ code: "workspace-broken" });
     expect([await one.work.isHere?.(STORY), await two.work.isHere?.(STORY)]).toEqual([true, false]);
@@ -174,7 +174,7 @@ describe("what was left behind", () => {
     await expect(one.work.keep(STORY, note(1))).rejects.toThrow(/not on this machine/);
   });
 
-  test("a place whose story has ended elsewhere goes when the next story comes; what was not kept has a name of its own", async () => {
+  test("of a story that ended elsewhere are removed when the next story comes; uncommitted work keeps a ref", async () => {
     const { commit } = await one.attempt(STORY, 1, { "a.txt": "kept\n" });
     const { path } = await arrive(one);
     write(path, "late.txt", "late\n");
@@ -188,7 +188,7 @@ describe("what was left behind", () => {
     expect(branchTip()).toBe(commit);
   });
 
-  test("a worktree that git was killed in the middle of making does not block a fetch", async () => {
+  test("of a killed `git worktree add` do not block a fetch", async () => {
     const begun = join(one.clone.root, ".git/worktrees/S-9");
     const leave = (secondsAgo: number): void => {
       write(begun, "HEAD", `${"0".repeat(40)}\n`);
@@ -211,7 +211,7 @@ describe("what was left behind", () => {
     expect(existsSync(begun)).toBe(false);
   });
 
-  test("to forget goes back to what the journal names; without a worktree none is made", async () => {
+  test("are dropped by going back to the journal's commit; without a worktree none is made", async () => {
     const first = await one.attempt(STORY, 1, { "a.txt": "kept\n" });
     const { path } = await arrive(one);
     write(path, "half.txt", "half\n");
@@ -224,7 +224,7 @@ describe("what was left behind", () => {
   });
 });
 
-describe("a worker that slept while another took its place", () => {
+describe("a worker that was replaced while it hung", () => {
   test("pushes late, and changes nothing for the other worker", async () => {
     const first = await one.attempt(STORY, 1, { "a.txt": "1\n" });
     fleet.journal.begin(STORY);
@@ -245,7 +245,7 @@ describe("a worker that slept while another took its place", () => {
     expect(attemptsOf()).toEqual([`refs/remand/attempts/S-1/${late.commit}`]);
   });
 
-  test("cannot get unverified work onto the branch of a story that has ended, nor take its end away", async () => {
+  test("cannot put unverified work on the branch of an ended story, or undo its end", async () => {
     await one.attempt(STORY, 1, { "a.txt": "1\n" });
     const accepted = await one.attempt(STORY, 2, { "a.txt": "2\n" });
     fleet.journal.begin(STORY);
@@ -261,7 +261,7 @@ describe("a worker that slept while another took its place", () => {
     expect(branchTip()).toBe(accepted.commit);
   });
 
-  test("and believes that the story has ended earlier leaves the branch to those who know more", async () => {
+  test("leaves the branch alone if other workers have read more of the journal", async () => {
     await one.attempt(STORY, 1, { "a.txt": "1\n" });
     const asleep = await fleet.machine("zombie", {}, asItIs(fleet.journal));
     const second = await two.attempt(STORY, 2, { "a.txt": "2\n" });
@@ -273,7 +273,7 @@ describe("a worker that slept while another took its place", () => {
   });
 });
 
-test("work goes to the remote, whatever an agent makes of its name in the clone", async () => {
+test("work is pushed to the remote, whatever an agent sets as its name in the clone", async () => {
   fleet.journal.begin(STORY);
   const { path } = await one.work.prepare(STORY);
   gitIn(path, fleet.origin.env, "remote", "set-url", "origin", join(fleet.origin.home, "elsewhere.git"));
@@ -283,14 +283,14 @@ test("work goes to the remote, whatever an agent makes of its name in the clone"
 });
 
 describe("the branch on the remote", () => {
-  test("shows what the journal has named, from the next step on", async () => {
+  test("shows the commit that the journal named, from the next step on", async () => {
     const first = await one.attempt(STORY, 1, { "a.txt": "1\n" });
     expect(fleet.refs(BRANCH)).toEqual([]);
     await arrive(two);
     expect(branchTip()).toBe(first.commit);
   });
 
-  test("a branch of that name with other work gives way, and its work keeps a name", async () => {
+  test("replaces other work under its name, which keeps a ref", async () => {
     fleet.origin.git("checkout", "--quiet", "-b", "remand/S-1");
     fleet.origin.write("theirs.txt", "theirs\n");
     fleet.origin.git("add", "--all");
@@ -305,7 +305,7 @@ describe("the branch on the remote", () => {
     expect(attemptsOf()).toEqual([`refs/remand/attempts/S-1/${theirs}`]);
   });
 
-  test("is published at the very commit; commits of a person's on top of it are not run over", async () => {
+  test("is published at the exact commit; a person's commits on top are not overwritten", async () => {
     const { commit } = await one.attempt(STORY, 1, { "a.txt": "1\n" });
     expect(await two.work.publish(STORY, commit)).toEqual({ remote: "origin", branch: "remand/S-1", base: "main" });
     expect(branchTip()).toBe(commit);
@@ -318,7 +318,7 @@ describe("the branch on the remote", () => {
     expect(branchTip()).toBe(fleet.origin.git("rev-parse", "HEAD").trim());
   });
 
-  test("stays when the story has ended, the names of attempts go, and another machine can take it up again", async () => {
+  test("stays when the story ends; the attempt refs go, and another machine can continue", async () => {
     await one.attempt(STORY, 1, { "a.txt": "1\n" });
     const last = await two.attempt(STORY, 2, { "a.txt": "2\n" });
     await one.attempt(storyId("S-10"), 1, { "a.txt": "another\n" });

@@ -60,7 +60,7 @@ async function started(isUnderWay = false): Promise<WorkStarter> {
   return start;
 }
 
-test("packages are those of the start, and the copy is made once for each state of them", async () => {
+test("packages are those of the start, and are copied once per state", async () => {
   const start = await started();
   const [entry] = entries();
   repository.write("node_modules/dep/index.js", "changed\n");
@@ -75,7 +75,7 @@ test("packages are those of the start, and the copy is made once for each state 
   expect(entries()).toContain(entry);
 });
 
-test("what a check writes into the copy is gone for the next one, as long as it can be copied again", async () => {
+test("what a check writes into the copy is removed for the next one, if it can be copied again", async () => {
   const start = await started();
   const first = await openIn(start);
   write(realpathSync(join(first.path, "node_modules/dep")), "added.js", "");
@@ -103,7 +103,7 @@ test("a package of the project leads to the checkout, and a program of an enviro
   expect(realpathSync(join(bench.path, ".venv/lib"))).toContain(userState());
 });
 
-test("engines that fill the same entry at once share it, and one that is half written is not used", async () => {
+test("engines that fill the same entry at once share it, and an incomplete entry is not used", async () => {
   const one = starter();
   const other = starter();
   await Promise.all([one.open(false), other.open(false)]);
@@ -116,7 +116,7 @@ test("engines that fill the same entry at once share it, and one that is half wr
   expect(readdirSync(join(store, "unfinished"))).toEqual([]);
 });
 
-test("the oldest entries are removed, but not one that stories depend on", async () => {
+test("the oldest entries are removed, except those that stories depend on", async () => {
   const pinned = await started();
   const [first] = entries();
   for (let at = 0; at < 8; at++) {
@@ -130,7 +130,7 @@ test("the oldest entries are removed, but not one that stories depend on", async
   expect(textIn(await openIn(pinned), "node_modules/dep/index.js")).toBe("one\n");
 });
 
-test("an engine that follows one that was killed goes on with packages and settings of the start, and says so", async () => {
+test("after a killed engine, the next one uses packages and settings of the start, and says so", async () => {
   await started();
   repository.write("node_modules/dep/index.js", "by the agent\n");
   repository.git("config", "filter.fix.smudge", "sed s/shop/shed/");
@@ -141,7 +141,7 @@ test("an engine that follows one that was killed goes on with packages and setti
   expect(notices.join("\n")).toMatch(/packages in .* and the settings of git changed while agents worked/);
 });
 
-test("what a person changes while no engine runs is used, and what an agent changed before is not", async () => {
+test("a person's changes between two engines are used, and an agent's earlier changes are not", async () => {
   const start = await started();
   repository.write("node_modules/dep/index.js", "by the agent\n");
   await start.leave(true);
@@ -157,7 +157,7 @@ test("what a person changes while no engine runs is used, and what an agent chan
   expect(textIn(bench, "package.json")).toBe('{"name":"shed"}\n');
 });
 
-test("what set-up makes is used again for the same files, or for the same inputs where those are named", async () => {
+test("the setup's result is reused for the same files, or for the same configured inputs", async () => {
   const setup = `mkdir -p node_modules/made; echo >> "${repository.home}/runs"; cp install.txt node_modules/made/`;
   const runs = (): number => readFileSync(join(repository.home, "runs"), "utf8").length;
   const commit = (path: string, text: string): void => {
@@ -184,7 +184,7 @@ test("what set-up makes is used again for the same files, or for the same inputs
   expect(runs()).toBe(4);
 });
 
-test("a product that is more than packages stays in its checkout, and is made in each", async () => {
+test("a result that is more than packages stays in its checkout, and is made again in each", async () => {
   const setup = `mkdir -p made node_modules; echo >> "${repository.home}/runs"`;
   const start = await started();
   repository.write("package-lock.json", '{ "new": 1 }\n');

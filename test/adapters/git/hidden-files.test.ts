@@ -23,7 +23,7 @@ beforeEach(() => {
 
 const hide = (paths: readonly string[], commit: boolean) => hideFiles(repository.root, store, { paths, commit });
 
-test("files are copied and stay in the project, until a commit of them alone removes them", async () => {
+test("files are copied and stay in the project until a commit of only them removes them", async () => {
   const { root, git } = repository;
   expect(await hide(["test/b.test.js"], false)).toMatchObject({ left: ["test/b.test.js"], commit: null });
   const hidden = (await readHiddenFiles(store))!;
@@ -49,7 +49,7 @@ test("another version of a hidden file may stay in the project", async () => {
   expect(await stillInProject(repository.root, hidden, null)).toEqual([]);
 });
 
-test("a folder is hidden with all its files, and copies are dropped by path", async () => {
+test("a folder is hidden with all its files, and copies are removed by path", async () => {
   expect((await hide(["test"], false)).copied).toEqual(["test/a.test.js", "test/b.test.js"]);
   expect(await forgetHidden(store, ["test/a.test.js"])).toEqual(["test/a.test.js"]);
   expect(await forgetHidden(store, ["test"])).toEqual(["test/b.test.js"]);
@@ -60,7 +60,7 @@ test.each(["missing.js", "../outside", ".git/config"])("%s cannot be hidden", as
   await expect(hide([path], false)).rejects.toMatchObject({ code: "file-missing" });
 });
 
-test("what stands in the place of a hidden file is replaced, and a link is not followed", async () => {
+test("whatever is at a hidden file's path is replaced, and a link is not followed", async () => {
   await hide(["test/b.test.js"], false);
   const checkout = join(repository.home, "checkout");
   const elsewhere = join(repository.home, "elsewhere");
@@ -83,7 +83,7 @@ async function viewOf(top: string, history: "recent" | "commits") {
   return viewGit(top, { repository: opened, hidden, folder, history });
 }
 
-test("a worktree's git shows the commits since the files were hidden, and no object of them", async () => {
+test("a worktree's git shows the commits since the files were hidden, and none of their objects", async () => {
   const { root, git } = repository;
   await hide(["test/b.test.js"], true);
   repository.write("a.js", "2\n");
@@ -109,7 +109,7 @@ test("a worktree's git shows the commits since the files were hidden, and no obj
   expect(await viewOf(join(repository.home, "work"), "recent")).toEqual([shown]);
 });
 
-test("a check's git has all commits and tags, without the files of the earlier ones", async () => {
+test("a check's git has all commits and tags, without the files of earlier commits", async () => {
   const { root, git } = repository;
   git("tag", "-a", "v1.0.0", "-m", "first");
   await hide(["test/b.test.js"], true);
@@ -120,7 +120,7 @@ test("a check's git has all commits and tags, without the files of the earlier o
   expect(objectsIn(shown!.from)).not.toContain("secret");
 });
 
-test("a copy of a hidden file that is in the newest commit is refused, an older one is not shown", async () => {
+test("a hidden file in the newest commit is rejected; an older version is not shown", async () => {
   const { git, root } = repository;
   await hide(["test/b.test.js"], true);
   repository.write("copy.txt", "secret\n");
@@ -133,7 +133,7 @@ test("a copy of a hidden file that is in the newest commit is refused, an older 
   expect(objectsIn(shown!.from)).not.toContain("secret");
 });
 
-test("a file that leads git elsewhere shows nothing", async () => {
+test("a `.git` file that leads elsewhere shows nothing", async () => {
   await hide(["test/b.test.js"], true);
   const work = join(repository.home, "work");
   mkdirSync(work);

@@ -60,7 +60,7 @@ describe.each(["sha1", "sha256"])("an index with names of objects by %s", (forma
     ["a name longer than its length can say", { written: ["n".repeat(5000), `${"n".repeat(5000)}o`], gone: ["a"] }],
     ["a name of other letters", { written: ["b/ä ü\t.txt", "日本"], gone: ["b/ö"] }],
     ["removed and never there", { written: [], gone: ["nothing/here"] }],
-  ])("is what git itself would make: %s", (_what, { written, gone }) => {
+  ])("equals git's own: %s", (_what, { written, gone }) => {
     const { blob, setIndex, look } = makeGit();
     const [one, two] = [blob("one\n"), blob("two\n")];
     const before = Object.fromEntries(["a", "b/c.txt", "b/c/d/e", "b/c/f", "b/ö", "e/f/g", "z"].map((p) => [p, one]));
@@ -73,7 +73,7 @@ describe.each(["sha1", "sha256"])("an index with names of objects by %s", (forma
     expect(made.includes("TREE")).toBe(true);
   });
 
-  test("that is cut, or none at all, is left to git", () => {
+  test("that is cut or missing is left to git", () => {
     const { blob, setIndex } = makeGit();
     const index = setIndex({ a: blob("one\n"), b: blob("two\n") });
     const none = Buffer.from("this is not an index, however long it may be");

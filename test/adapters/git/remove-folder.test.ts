@@ -17,7 +17,7 @@ function make(...names: readonly string[]): string {
   return path;
 }
 
-test("a folder is gone, and so is what an earlier process left aside", async () => {
+test("a folder is removed, with folders that an earlier process left", async () => {
   const [path, gone] = [make("worktree", "src"), join(folder, "gone")];
   make("gone", "1-left", "src");
   chmodSync(path, 0o500);
@@ -26,7 +26,7 @@ test("a folder is gone, and so is what an earlier process left aside", async () 
   await expect.poll(() => readdirSync(gone), { timeout: 60_000 }).toEqual([]);
 });
 
-test("a folder that is not there is no problem", async () => {
+test("a missing folder is no error", async () => {
   await removeSoon(join(folder, "none"), join(folder, "gone"));
   expect(readdirSync(folder)).toEqual(["gone"]);
 });

@@ -37,7 +37,7 @@ async function killedWriter(file: string, name: string, out: string, kill: numbe
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe.each([1, 2])("%i writing processes, killed at random", (writers) => {
-  test("no acknowledged line is lost, none is twice, and the chain is whole", async () => {
+  test("no acknowledged line is lost or duplicated, and the chain is intact", async () => {
     const file = join(folder, `killed-${writers}.db`);
     const out = join(folder, `acknowledged-${writers}`);
     let rounds = 0;

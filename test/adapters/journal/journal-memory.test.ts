@@ -8,7 +8,7 @@ journalContract("the journal in memory", {
 });
 
 describe("faults for the simulator", () => {
-  test("a fault before an append leaves nothing behind", async () => {
+  test("a fault before an append writes nothing", async () => {
     const seen: MemoryAppend[] = [];
     const journal = createMemoryJournal({
       onAppend: (append) => {
@@ -22,7 +22,7 @@ describe("faults for the simulator", () => {
     expect(seen.map(({ position, stage }) => `${stage} ${position}`)).toEqual(["before 1", "after 1", "before 2"]);
   });
 
-  test("a fault after an append leaves it written, and the writer unknowing", async () => {
+  test("a fault after an append leaves it written, without the writer's knowledge", async () => {
     const journal = createMemoryJournal({
       onAppend: ({ stage, stream }) => {
         if (stage === "after" && stream === A) throw new Error("killed");
@@ -37,7 +37,7 @@ describe("faults for the simulator", () => {
     expect(await journal.verify()).toMatchObject({ ok: true });
   });
 
-  test("a conflict never reaches the hook", async () => {
+  test("a conflict does not reach the hook", async () => {
     let calls = 0;
     const journal = createMemoryJournal({ onAppend: () => void calls++ });
     await journal.append(A, 5, [startedEvent()], 1);

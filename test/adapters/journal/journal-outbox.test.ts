@@ -28,7 +28,7 @@ async function keysOnDisk(): Promise<string[]> {
   }
 }
 
-test("what was put is there, for another process too, until it is dropped", async () => {
+test("a text is readable, also by another process, until it is dropped", async () => {
   const { outbox } = journal;
   expect(await outbox.get("checkout:3")).toBeNull();
   await outbox.put("checkout:3", "first\nünï");
@@ -44,7 +44,7 @@ test("what was put is there, for another process too, until it is dropped", asyn
   expect(await outbox.get("checkout:4")).toBe("");
 });
 
-test("what was dropped leaves the file with the next thing that is put, or at the end", async () => {
+test("a dropped text leaves the file with the next put, or on close", async () => {
   const { outbox } = journal;
   for (const key of ["a", "b", "c"]) await outbox.put(key, "x");
   await outbox.drop("a");
@@ -57,7 +57,7 @@ test("what was dropped leaves the file with the next thing that is put, or at th
   expect(await keysOnDisk()).toEqual(["c", "d"]);
 });
 
-test("a key that is dropped and put again is there", async () => {
+test("a key that is dropped and put again exists", async () => {
   const { outbox } = journal;
   await outbox.put("a", "first");
   await outbox.drop("a");
@@ -71,21 +71,21 @@ test("a key that is dropped and put again is there", async () => {
   expect(await keysOnDisk()).toEqual([]);
 });
 
-test("a conflict of somebody's lines does not cost what is put beside them", async () => {
+test("a conflict of one caller's lines does not affect texts put at the same time", async () => {
   const [appended] = await Promise.all([journal.append(A, 5, [startedEvent()], 1), journal.outbox.put("a", "x")]);
   expect(appended.ok).toBe(false);
   expect(await keysOnDisk()).toEqual(["a"]);
   expect(await lines(journal)).toEqual([]);
 });
 
-test("a key may be anything, and many at once do not disturb each other", async () => {
+test("a key may be any text, and many at once do not interfere", async () => {
   const { outbox } = journal;
   const keys = ["../../escape", "a\nb", "", "k".repeat(10_000), "'; DROP TABLE outbox; --", "ü"];
   await Promise.all(keys.map((key) => outbox.put(key, `text of ${key}`)));
   for (const key of keys) expect(await outbox.get(key)).toBe(`text of ${key}`);
 });
 
-test("what cannot be kept is said in words, and the lines before it stay", async () => {
+test("a text that cannot be stored is an error, and earlier lines stay", async () => {
   await journal.append(A, 0, [startedEvent()], 1);
   await journal.close();
   const full = await createSqliteJournal(file(), { maxPages: 24 });

@@ -53,7 +53,7 @@ function owned(taken: JournalOwner | HeldLock): JournalOwner {
   return taken;
 }
 
-test("the second process is told who holds it, and a kill -9 sets it free", async () => {
+test("the second process learns the owner's name, and a kill -9 frees the lock", async () => {
   const { child, said } = await taker("remand run");
   expect(said).toMatchObject({ holder: { pid: child.pid, host: hostname(), command: "remand run" } });
   const refused = await takeOwnership(file);
@@ -66,7 +66,7 @@ test("the second process is told who holds it, and a kill -9 sets it free", asyn
   await owner.release();
 });
 
-test("of several processes that start at once exactly one gets it", async () => {
+test("of several processes that start at once, exactly one gets the lock", async () => {
   const all = await Promise.all(Array.from({ length: 5 }, (_, i) => taker(`run ${i}`)));
   const holders = all.filter(({ said }) => "holder" in said);
   expect(holders).toHaveLength(1);
@@ -74,7 +74,7 @@ test("of several processes that start at once exactly one gets it", async () => 
   for (const { said } of all) if ("heldBy" in said) expect(said.heldBy?.pid).toBe(winner!.child.pid);
 });
 
-test("one process cannot take it twice, and can again after letting go", async () => {
+test("one process cannot take the lock twice, and can again after releasing it", async () => {
   const owner = owned(await takeOwnership(file));
   expect(await takeOwnership(file)).toMatchObject({ heldBy: { pid: process.pid } });
   await owner.release();
@@ -83,7 +83,7 @@ test("one process cannot take it twice, and can again after letting go", async (
   await owned(await takeOwnership(file)).release();
 });
 
-test("a holder that has not said who it is holds it all the same", async () => {
+test("an owner without a note still holds the lock", async () => {
   const owner = owned(await takeOwnership(file));
   rmSync(`${file}.owner`);
   expect(await takeOwnership(file)).toEqual({ heldBy: null });
@@ -94,7 +94,7 @@ test("a holder that has not said who it is holds it all the same", async () => {
   await owner.release();
 });
 
-test("where nothing can be made it says so", async () => {
+test("an error says so if no file can be created", async () => {
   writeFileSync(join(folder, "plain"), "");
   await expect(takeOwnership(join(folder, "plain/journal.db"))).rejects.toMatchObject({ code: "file-unreadable" });
 });

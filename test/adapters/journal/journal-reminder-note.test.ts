@@ -10,10 +10,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("the note of reminders", () => {
+describe("the reminder note", () => {
   const file = (): string => join(folder, "deep", "journal.db.reminders");
 
-  it("is kept for later turns, and changed only by a turn that gave reminders", async () => {
+  it("is kept for later turns, and changed only by a turn that sent reminders", async () => {
     const seen: (number | null)[] = [];
     const turn = (next: number | null): Promise<void> =>
       createReminderNote(file()).takeTurn((until) => {
@@ -27,7 +27,7 @@ describe("the note of reminders", () => {
     expect(seen).toEqual([null, 100, 100, 250]);
   });
 
-  it("lets one of many ring", async () => {
+  it("lets only one of many remind", async () => {
     let rings = 0;
     const notes = Array.from({ length: 8 }, () => createReminderNote(file()));
     await Promise.all(
@@ -42,7 +42,7 @@ describe("the note of reminders", () => {
     expect(rings).toBe(1);
   });
 
-  it("stays as it was where a turn fails", async () => {
+  it("is unchanged if a turn fails", async () => {
     const note = createReminderNote(file());
     await note.takeTurn(() => 7);
     await expect(

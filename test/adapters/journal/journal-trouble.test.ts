@@ -68,8 +68,8 @@ async function untouched(work: () => Promise<unknown>): Promise<void> {
   expect(readdirSync(folder).filter((name) => !/^journal\.db(-wal|-shm)?$/.test(name))).toEqual([]);
 }
 
-describe("a disk that is full", () => {
-  test("says so, keeps what was acknowledged, and goes on when there is room", async () => {
+describe("a full disk", () => {
+  test("is reported, keeps acknowledged lines, and writing continues when there is space", async () => {
     const journal = await createSqliteJournal(file, { maxPages: 30 });
     let seq = 0;
     const error = await errorOf(
@@ -89,7 +89,7 @@ describe("a disk that is full", () => {
     await roomy.close();
   });
 
-  test("what one caller has no room for does not hurt the others of its turn", async () => {
+  test("affects only the caller whose data does not fit", async () => {
     const journal = await createSqliteJournal(file, { maxPages: 30 });
     const small = journal.append(A, 0, [startedEvent("small")], 1);
     const large = journal.append(B, 0, [startedEvent("x".repeat(1_000_000))], 1);
@@ -104,7 +104,7 @@ describe("a disk that is full", () => {
 /** Root needs no namespace of users, in which it could not become another user. */
 const OWN_MOUNTS = process.getuid?.() === 0 ? "-m" : "-rm";
 
-describe("a place that may not be written to", () => {
+describe("a read-only location", () => {
   let program: ReturnType<typeof compileModule>;
   beforeAll(() => {
     program = compileModule(new URL("../journal-process/attempt.ts", import.meta.url));
@@ -115,7 +115,7 @@ describe("a place that may not be written to", () => {
   const attempt = (what: string): unknown =>
     JSON.parse(execFileSync(process.execPath, [program.program, file, what], { encoding: "utf8" }));
 
-  test("is said to be read-only, and can still be read", async () => {
+  test("is reported as read-only, and can still be read", async () => {
     await filled(3);
     chmodSync(file, 0o444);
     chmodSync(folder, 0o555);
@@ -132,7 +132,7 @@ describe("a place that may not be written to", () => {
   });
 
   test.runIf(spawnSync("unshare", [OWN_MOUNTS, "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0)(
-    "is said to be a read-only disk",
+    "is reported as a read-only disk",
     () => {
       const mounted = `mount -t tmpfs -o ro none "$1" && exec "$2" "$3" "$1/journal.db" write`;
       const args = [OWN_MOUNTS, "sh", "-c", mounted, "sh", folder, process.execPath, program.program];
@@ -143,7 +143,7 @@ describe("a place that may not be written to", () => {
     },
   );
 
-  test("is said to be read-only where the journal would be made", () => {
+  test("is reported as read-only when the journal would be created", () => {
     chmodSync(folder, 0o555);
     expect(attempt("write")).toMatchObject({ code: "journal-readonly" });
     expect(attempt("read")).toMatchObject({ code: "file-missing", message: `there is no journal at ${file}` });
@@ -151,8 +151,8 @@ describe("a place that may not be written to", () => {
   });
 });
 
-describe("a file that is damaged", () => {
-  test("an end that was changed is refused before anything is written after it", async () => {
+describe("a damaged file", () => {
+  test("with a changed end is rejected before anything is appended", async () => {
     await filled(200);
     const bytes = readFileSync(file);
     const at = bytes.indexOf("line 199 ");
@@ -169,7 +169,7 @@ describe("a file that is damaged", () => {
     await reader.close();
   });
 
-  test("a page that is garbage is named, and what stands before it is read", async () => {
+  test("with a garbage page names it, and earlier lines are readable", async () => {
     await filled(2000);
     const bytes = readFileSync(file);
     const at = bytes.indexOf("line 1200 ");
@@ -203,7 +203,7 @@ describe("a file that is damaged", () => {
       () => writeFileSync(file, Buffer.concat([Buffer.from("garbage!garbage!"), readFileSync(file).subarray(16)])),
     ],
     ["it is some other text", () => writeFileSync(file, "These are notes, not a journal.\n".repeat(500))],
-  ])("is refused and left alone when %s", async (_how, damage) => {
+  ])("is rejected and left alone when %s", async (_how, damage) => {
     await filled(300);
     damage();
     await untouched(async () => {
@@ -212,7 +212,7 @@ describe("a file that is damaged", () => {
     });
   });
 
-  test("another program's database is refused and left alone", async () => {
+  test("of another program is rejected and left alone", async () => {
     await tamper((db) => db.exec("CREATE TABLE t (a); INSERT INTO t VALUES (1); PRAGMA user_version = 1"));
     await untouched(async () => {
       const error = await errorOf(createSqliteJournal(file));
@@ -223,7 +223,7 @@ describe("a file that is damaged", () => {
     });
   });
 
-  test("a missing journal is not created again while the -wal file with its newest lines is there", async () => {
+  test("that is missing is not created again while its -wal file with the newest lines exists", async () => {
     const journal = await createSqliteJournal(file);
     await journal.append(A, 0, [startedEvent()], 1);
     copyFileSync(`${file}-wal`, join(folder, "kept"));
@@ -235,7 +235,7 @@ describe("a file that is damaged", () => {
     await (await createSqliteJournal(file)).close();
   });
 
-  test("a folder in its place is no journal", async () => {
+  test("that is a folder is no journal", async () => {
     mkdirSync(file);
     expect(await errorOf(createSqliteJournal(file))).toMatchObject({ code: "file-unreadable" });
     writeFileSync(join(folder, "plain"), "");
@@ -244,7 +244,7 @@ describe("a file that is damaged", () => {
 });
 
 describe("a newer version", () => {
-  test("of the file is refused and left alone", async () => {
+  test("of the file is rejected and left alone", async () => {
     await filled(3);
     await tamper((db) => db.exec("PRAGMA user_version = 2"));
     await untouched(async () => {
@@ -256,7 +256,7 @@ describe("a newer version", () => {
     });
   });
 
-  test("of a line is not guessed at", async () => {
+  test("of a line is rejected", async () => {
     await filled(3);
     await tamper((db) => db.exec("UPDATE line SET v = 2 WHERE position = 2"));
     const reader = await openJournalReadOnly(file);
@@ -265,7 +265,7 @@ describe("a newer version", () => {
   });
 });
 
-describe("verifying finds", () => {
+describe("verify finds", () => {
   const cases: readonly (readonly [string, string, number, string])[] = [
     [
       "an edited event",
@@ -294,7 +294,7 @@ describe("verifying finds", () => {
     await reader.close();
   });
 
-  test("a cut end, by the head that was noted", async () => {
+  test("a truncated end, by the recorded head", async () => {
     await filled(10);
     const before = await openJournalReadOnly(file);
     const head = await before.head();
@@ -320,8 +320,8 @@ describe("verifying finds", () => {
   });
 });
 
-describe("several at one file", () => {
-  test("a conflict is seen across connections, and so is what they wrote", async () => {
+describe("several connections to one file", () => {
+  test("see conflicts and lines of each other", async () => {
     const [one, two] = [await createSqliteJournal(file), await createSqliteJournal(file)];
     await one.append(A, 0, [startedEvent("one")], 1);
     expect(await two.append(A, 0, [startedEvent("two")], 1)).toEqual({
@@ -335,7 +335,7 @@ describe("several at one file", () => {
     await two.close();
   });
 
-  test("many that make it at the same moment make one", async () => {
+  test("that create it at the same moment create one journal", async () => {
     const all = await Promise.all(Array.from({ length: 10 }, () => createSqliteJournal(file)));
     const appended = await Promise.all(all.map((journal) => journal.append(A, 0, [startedEvent()], 1)));
     expect(appended.filter((each) => each.ok)).toHaveLength(1);
@@ -344,7 +344,7 @@ describe("several at one file", () => {
     expect(readFileSync(file).includes("story.started")).toBe(true);
   });
 
-  test("a watcher hears of lines that others wrote, also where it may only look", async () => {
+  test("notify watchers of others' lines, even a read-only one", async () => {
     const writer = await createSqliteJournal(file);
     const other = await createSqliteJournal(file);
     const reader = await openJournalReadOnly(file);
@@ -361,7 +361,7 @@ describe("several at one file", () => {
     await Promise.all([writer.close(), other.close(), reader.close()]);
   });
 
-  test("a writer that finds it locked waits, goes on when it is free, and says so when it never is", async () => {
+  test("wait while it is locked, continue when it is free, and report when it never is", async () => {
     const patient = await createSqliteJournal(file, { lockTimeoutMs: 3_600_000 });
     const other = await openSqlite(file, "write");
     other.exec("BEGIN IMMEDIATE");
@@ -380,7 +380,7 @@ describe("several at one file", () => {
     await journal.close();
   });
 
-  test("a file that was deleted in use takes no more lines", async () => {
+  test("do not write to a file that was deleted while in use", async () => {
     const journal = await createSqliteJournal(file);
     await journal.append(A, 0, [startedEvent()], 1);
     rmSync(file);
@@ -389,14 +389,14 @@ describe("several at one file", () => {
     await journal.close();
   });
 
-  test("looking makes no file", async () => {
+  test("create no file when reading", async () => {
     expect((await errorOf(openJournalReadOnly(file))).code).toBe("file-missing");
     expect(readdirSync(folder)).toEqual([]);
   });
 });
 
 describe("between two runs", () => {
-  test("lines and snapshots are there again", async () => {
+  test("lines and snapshots are kept", async () => {
     const journal = await createSqliteJournal(file);
     await journal.append(A, 0, [startedEvent()], 1);
     const snapshot = { position: 1, format: "f", parts: [{ name: "a", text: "state", outline: "line" }] };
@@ -417,7 +417,7 @@ describe("between two runs", () => {
     ["its chain", `UPDATE snapshot SET chain = '${"0".repeat(64)}'`],
     ["a lost part", "DELETE FROM part WHERE name = 'b'"],
     ["a lost outline", "DELETE FROM outline WHERE name = 'b'"],
-  ])("a snapshot is passed over when it is not whole: %s", async (_what, sql) => {
+  ])("a snapshot is ignored if it is incomplete: %s", async (_what, sql) => {
     const journal = await createSqliteJournal(file);
     await journal.append(A, 0, [startedEvent("1"), startedEvent("2")], 1);
     const parts = ["a", "b"].map((name) => ({ name, text: `state of ${name}`, outline: `outline of ${name}` }));
@@ -430,7 +430,7 @@ describe("between two runs", () => {
     await journal.close();
   });
 
-  test("what was appended and not waited for is written before it closes", async () => {
+  test("appends that were not awaited are written on close", async () => {
     const journal = await createSqliteJournal(file);
     const pending = Array.from({ length: 50 }, (_, i) => journal.append(storyId(`s${i}`), 0, [startedEvent()], 1));
     await journal.close();
@@ -440,7 +440,7 @@ describe("between two runs", () => {
     await again.close();
   });
 
-  test("thousands of lines, large ones among them, are read page by page", async () => {
+  test("thousands of lines, some large, are read by page", async () => {
     const journal = await createSqliteJournal(file);
     const events = Array.from({ length: 2500 }, (_, i) =>
       startedEvent(i % 500 === 0 ? "x".repeat(5_000_000) : String(i)),

@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 describe("two writers of one file", () => {
-  test("one that goes by what was there before the other wrote is refused, and told the place", async () => {
+  test("reject an append that is based on an old state, with the current position", async () => {
     await ours.append(A, 0, [startedEvent("us")], 1);
     expect((await theirs.append(A, 1, [startedEvent("them")], 2)).ok).toBe(true);
     expect(await ours.append(A, 1, [startedEvent("us")], 3)).toEqual({
@@ -35,7 +35,7 @@ describe("two writers of one file", () => {
     expect((await lines(ours)).map(({ event }) => event)).toEqual(["us", "them", "us"].map(startedEvent));
   });
 
-  test("the first line of a story is written by one of them", async () => {
+  test("write the first line of a story once", async () => {
     await ours.append(A, 0, [startedEvent()], 1);
     await theirs.append(B, 0, [startedEvent("them")], 2);
     expect(await ours.append(B, 0, [startedEvent("us")], 3)).toEqual({
@@ -44,7 +44,7 @@ describe("two writers of one file", () => {
     });
   });
 
-  test("a line of another story in between is followed, and the chain is whole", async () => {
+  test("may append lines of different stories alternately, and the chain is intact", async () => {
     await ours.append(A, 0, [startedEvent()], 1);
     await theirs.append(B, 0, [startedEvent()], 2);
     const appended = await ours.append(A, 1, [startedEvent()], 3);
@@ -52,7 +52,7 @@ describe("two writers of one file", () => {
     expect(await theirs.verify()).toMatchObject({ ok: true, head: { position: 3 } });
   });
 
-  test("whatever order they write in, each story's lines are counted and the chain is whole", async () => {
+  test("count each story's lines in any order, and the chain is intact", async () => {
     const streams = ["one", "two", "three"].map(storyId);
     const lengths = new Map(streams.map((stream) => [stream, 0]));
     let refused = 0;
@@ -85,7 +85,7 @@ test("a caller that writes without a pause does not block the event loop", async
   expect(turns).toBeGreaterThan(5);
 });
 
-describe("what is written at the same moment is one commit", () => {
+describe("writes of the same moment share one commit", () => {
   const append = (name: string): Write => ({ stream: storyId(name), expectedSeq: 0, events: [], at: 0 });
   const groups: number[] = [];
   const writer = (commitMs: number) =>
@@ -97,7 +97,7 @@ describe("what is written at the same moment is one commit", () => {
     });
   beforeEach(() => void groups.splice(0));
 
-  test("of those who are at it in one turn, however many steps they take to it", async () => {
+  test("if callers write in one turn, after any number of microtasks", async () => {
     const { write } = writer(0);
     await write(append("first"));
     const later = async (steps: number): Promise<void> => {
@@ -108,7 +108,7 @@ describe("what is written at the same moment is one commit", () => {
     expect(groups).toEqual([1, 3]);
   });
 
-  test("of those who come in the same turn of the event loop, where a commit takes long", async () => {
+  test("if callers write in the same turn of the event loop and commits are slow", async () => {
     const { write } = writer(3);
     await write(append("first"));
     await sleep(2);

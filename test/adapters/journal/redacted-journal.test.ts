@@ -31,7 +31,7 @@ const finished = (summary: string): Event => ({
   durationMs: 1,
 });
 
-test("no byte of the file has the secret, in lines or in the outbox, and the writer folds what is kept", async () => {
+test("the file contains no secret, in lines or outbox, and the writer folds what is stored", async () => {
   const file = join(folder, "journal.db");
   const journal = await createSqliteJournal(file);
   const appended = await journal.append(storyId("a"), 0, [finished(`done with ${VALUE} and ${TOKEN}`)], 1);
@@ -54,8 +54,8 @@ test("no byte of the file has the secret, in lines or in the outbox, and the wri
   await journal.close();
 });
 
-describe("what programs compare stays", () => {
-  test("a secret that is also a role's name, a part of a path or a commit's id", () => {
+describe("fields that programs compare are not redacted", () => {
+  test("if a secret equals a role's name, a part of a path or a commit id", () => {
     const started = {
       type: "attempt.started",
       attempt: 1,
@@ -69,7 +69,7 @@ describe("what programs compare stays", () => {
     expect(keptEvent(finished("by the developer")).event).toEqual(finished("by the [redacted:listed]"));
   });
 
-  test("an event of any kind keeps its form, and to redact it again changes nothing", () => {
+  test("events of any kind keep their form, and redacting again changes nothing", () => {
     learnSecrets(["aaaaaaaa"]);
     const anyEvent: fc.Arbitrary<Event> = fc.oneof(...Object.values<fc.Arbitrary<Event>>(EVENTS));
     fc.assert(

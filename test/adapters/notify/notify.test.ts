@@ -53,7 +53,7 @@ describe("by http", () => {
   const hook = (secret: string | null = null) =>
     createHttpNotifier({ use: "webhook", url, secret, clock, write: writeNotification });
 
-  it("posts what happened as JSON, signed where a secret is known", async () => {
+  it("posts the event as JSON, signed if there is a secret", async () => {
     await hook("k3y").notify(NEWS, never);
     const [{ headers, body }] = got as [(typeof got)[number]];
     expect(JSON.parse(body)).toEqual({
@@ -67,7 +67,7 @@ describe("by http", () => {
     expect(got[1]!.headers).not.toHaveProperty("x-remand-signature-256");
   });
 
-  it("speaks to Slack in plain text: nobody is called and nothing becomes a link", async () => {
+  it("posts plain text to Slack, without mentions or links", async () => {
     await createHttpNotifier({ use: "slack", url, secret: null, clock, write: writeSlackMessage }).notify(NEWS, never);
     const { text, blocks } = JSON.parse(got[0]!.body) as { text: string; blocks: { text?: { type: string } }[] };
     expect(text).toContain("&lt;!channel&gt; &amp;");
@@ -75,7 +75,7 @@ describe("by http", () => {
     expect(blocks.map((block) => block.text?.type)).toEqual(["plain_text", "plain_text", undefined]);
   });
 
-  it("tries again what may be over in a moment, and not what is refused", async () => {
+  it("retries temporary failures, and not rejections", async () => {
     answers = [503, 429];
     await hook().notify(NEWS, never);
     expect(got).toHaveLength(3);
@@ -87,7 +87,7 @@ describe("by http", () => {
     expect(got).toHaveLength(6 + 1);
   });
 
-  it("follows no redirect, and says of its address only the host", async () => {
+  it("follows no redirect, and shows only the address's host", async () => {
     answers = [302];
     await expect(hook().notify(NEWS, never)).rejects.toThrow("it answered 302");
     expect(hook().name).toMatch(/^webhook 127\.0\.0\.1:\d+$/);
@@ -128,13 +128,13 @@ describe("by a program", () => {
         NEWS.text,
       ],
     ],
-  ] as const)("on %s the desktop is told by %s, and no shell reads the words", async (platform, program, args) => {
+  ] as const)("on %s, desktop notifications use %s, and no shell reads the text", async (platform, program, args) => {
     await fake(program, 'for each; do printf "%s\\0" "$each"; done > told');
     await createDesktopNotifier(around(), platform).notify(NEWS, never);
     expect((await readFile(join(folder, "told"), "utf8")).split("\0").slice(0, -1)).toEqual(args);
   });
 
-  it("a command gets everything as its input, and sees no secret of the environment", async () => {
+  it("a command gets all data on stdin, and no secrets in its environment", async () => {
     const options = { cwd: folder, env: { ...around().env, SECRET: "no", SHOWN: "yes" } };
     const run = 'cat > told; echo "$REMAND_KIND $REMAND_STORY ${SECRET:-none} $SHOWN" >> words';
     const command = createCommandNotifier(run, ["SHOWN"], options, writeNotification);
@@ -144,7 +144,7 @@ describe("by a program", () => {
     expect(await readFile(join(folder, "words"), "utf8")).toBe("question login none yes\n");
   });
 
-  it("says what went wrong: no such program, an exit code with its last line", async () => {
+  it("reports what failed: a missing program, or the exit code with the last line", async () => {
     const bare = { cwd: folder, env: { PATH: folder } };
     await expect(createDesktopNotifier(bare, "linux").notify(NEWS, never)).rejects.toThrow(
       "there is no program notify-send",

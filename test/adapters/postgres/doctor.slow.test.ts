@@ -66,7 +66,7 @@ const changed = (db: string, change: (url: URL) => void): string => {
 };
 
 describe("remand doctor, of a fleet's database", () => {
-  test("is content with a journal of ours, and says who works; in words, by the option or the variable", async () => {
+  test("accepts a journal of Remand, and lists its workers; with the option or the variable", async () => {
     const db = await withJournal();
     expect(await probesOf(db)).toMatchObject({
       git: { ok: true, detail: "no repository here" },
@@ -88,7 +88,7 @@ describe("remand doctor, of a fleet's database", () => {
     expect(told.out).not.toContain("journal: none yet");
   });
 
-  test("misses nothing of a project where there is none", async () => {
+  test("does not miss a project if there is none", async () => {
     const db = await withJournal();
     const ran = await run(["doctor", "--db", db], [doctor], {
       host: createHost({ PATH: process.env["PATH"] }),
@@ -101,7 +101,7 @@ describe("remand doctor, of a fleet's database", () => {
     expect(ran.out).not.toMatch(/config|checks|agent/);
   });
 
-  test("makes nothing where there is nothing, and says who will", async () => {
+  test("creates nothing in an empty database, and says what will", async () => {
     const db = await server.newDatabase();
     expect((await probesOf(db))["fleet's journal"]).toMatchObject({
       ok: true,
@@ -113,7 +113,7 @@ describe("remand doctor, of a fleet's database", () => {
   test.each([
     ["an older one", 1, `tables of version 1, and this Remand wants ${NEWEST_VERSION}`, "remand migrate --no-move"],
     ["a newer one", 99, `tables of version 99, and this Remand knows ${NEWEST_VERSION}`, "Use the newer Remand"],
-  ])("tells %s from ours, and changes nothing", async (_what, version, detail, fix) => {
+  ])("distinguishes %s from Remand's tables, and changes nothing", async (_what, version, detail, fix) => {
     const db = await withJournal();
     await server.sql(`UPDATE remand.version SET version = ${version}`, db);
     expect((await probesOf(db))["fleet's journal"]).toMatchObject({
@@ -124,7 +124,7 @@ describe("remand doctor, of a fleet's database", () => {
     expect(await server.sql("SELECT version FROM remand.version", db)).toEqual([{ version }]);
   });
 
-  test("knows other people's tables", async () => {
+  test("recognizes tables of other programs", async () => {
     const db = await server.newDatabase();
     await server.sql("CREATE SCHEMA remand CREATE TABLE invoice (id integer)", db);
     expect((await probesOf(db))["fleet's journal"]).toMatchObject({
@@ -134,7 +134,7 @@ describe("remand doctor, of a fleet's database", () => {
     });
   });
 
-  test("knows what a user may: nothing, look, or not even begin", async () => {
+  test("knows what a user may do: nothing, read, or not even start", async () => {
     const db = await withJournal();
     const empty = await server.newDatabase();
     const word = randomBytes(6).toString("hex");
@@ -201,7 +201,7 @@ describe("remand doctor, of a fleet's database", () => {
     });
   });
 
-  test("names every way around the functions, with the statement that closes it", async () => {
+  test("lists every way around the functions, with the statement that closes it", async () => {
     const { admin, worker, roles } = await fleetDatabase(server);
     await server.sql(
       `GRANT TRIGGER ON remand.line TO "${roles.worker}"; GRANT UPDATE (hash) ON remand.line TO "${roles.reader}";
@@ -232,7 +232,7 @@ describe("remand doctor, of a fleet's database", () => {
     expect(others).not.toHaveProperty("workers");
   });
 
-  test("and about a server that wants TLS", async () => {
+  test("and says what to do about a server that requires TLS", async () => {
     const [row] = await server.sql("SHOW hba_file");
     const file = String(row!["hba_file"]);
     const write = (line: string) =>

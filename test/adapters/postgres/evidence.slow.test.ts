@@ -27,7 +27,7 @@ afterAll(async () => {
 const rows = async (): Promise<number> =>
   Number((await server.sql("SELECT count(*) AS n FROM remand.evidence"))[0]!["n"]);
 
-test("a text is kept once, packed, under the id that the files of one machine give it", async () => {
+test("a text is stored once, compressed, under the same id as on disk", async () => {
   const evidence = createPostgresEvidence(pool);
   const text = "✓ 3 tests\r\nüñ€😀\u0000\n";
   const id = await evidence.keep(text);
@@ -43,21 +43,21 @@ test("a text is kept once, packed, under the id that the files of one machine gi
   expect(row!["bytes"]).toBeLessThan(5000);
 });
 
-test("secrets and what is too long never reach the database", async () => {
+test("secrets and text over the limit never reach the database", async () => {
   const evidence = createPostgresEvidence(pool, { maxBytes: 1000, secrets: { literals: ["my own secret"] } });
   const kept = (await evidence.read(await evidence.keep(`my own secret, ${"x".repeat(5000)} the end`)))!;
   expect(kept).toContain("[redacted:listed]");
   expect(kept).toMatch(/bytes were cut here[\s\S]* the end$/);
 });
 
-test("what is not there is null, and so is what is no id", async () => {
+test("a missing text is null, and so is an invalid id", async () => {
   const evidence = createPostgresEvidence(pool);
   expect(await evidence.read(evidenceId("0".repeat(64)))).toBeNull();
   expect(await evidence.read(evidenceId("'; DROP TABLE line; --"))).toBeNull();
   expect(() => evidence.placeOf(evidenceId("../x"))).toThrow("an id of evidence is a hash");
 });
 
-test("what was changed is said to be damaged, and healed by keeping the text again", async () => {
+test("a changed text is reported as damaged, and repaired by storing it again", async () => {
   const evidence = createPostgresEvidence(pool);
   const id = await evidence.keep("as it was");
   const other = gzipSync("something else").toString("hex");
@@ -67,7 +67,7 @@ test("what was changed is said to be damaged, and healed by keeping the text aga
   expect(await evidence.read(id)).toBe("as it was");
 });
 
-test("a person is told a command, and an agent on this machine a file, once it was read here", async () => {
+test("a person gets a command, and an agent on this machine a file after it was read here", async () => {
   const id = await createPostgresEvidence(pool).keep("from another machine");
   const here = createPostgresEvidence(pool, { copies: join(folder, "copies") });
   expect(here.placeOf(id)).toBe(`remand evidence ${id} --db postgres://127.0.0.1:${server.port}/postgres`);

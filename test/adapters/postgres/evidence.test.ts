@@ -29,8 +29,8 @@ const filesIn = (path: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name);
 
-describe("keeping", () => {
-  test("what is kept is read back, and its id is the hash of it", async () => {
+describe("storing", () => {
+  test("returns a stored text, and its id is its hash", async () => {
     const store = createEvidenceStore(folder);
     const text = "✓ 3 tests\r\nüñ€😀\u0000\n";
     const id = await store.keep(text);
@@ -39,14 +39,14 @@ describe("keeping", () => {
     expect(await store.read(await store.keep(""))).toBe("");
   });
 
-  test("a person can read it where it lies", async () => {
+  test("writes a file that a person can read", async () => {
     const store = createEvidenceStore(folder);
     const place = store.placeOf(await store.keep("a log\n"));
     expect(place.startsWith(folder)).toBe(true);
     expect(execFileSync("gzip", ["-dc", place], { encoding: "utf8" })).toBe("a log\n");
   });
 
-  test("the same text is kept once, also by many at the same moment and by another store", async () => {
+  test("stores the same text once, also by many at the same moment and by another store", async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => createEvidenceStore(folder).keep("same")));
     expect(new Set(ids).size).toBe(1);
     expect(filesIn(folder)).toHaveLength(1);
@@ -56,13 +56,13 @@ describe("keeping", () => {
     expect(statSync(place).mtimeMs).toBe(mtimeMs);
   });
 
-  test("it is compressed", async () => {
+  test("compresses", async () => {
     const store = createEvidenceStore(folder);
     const id = await store.keep("the same line again\n".repeat(10_000));
     expect(statSync(store.placeOf(id)).size).toBeLessThan(5000);
   });
 
-  test("secrets never reach the disk", async () => {
+  test("writes no secret to disk", async () => {
     const store = createEvidenceStore(folder, { secrets: { literals: ["my own secret"] } });
     const token = `ghp_${"aB3".repeat(12)}`;
     const id = await store.keep(`token ${token} and my own secret, password=hunter2\n`);
@@ -74,7 +74,7 @@ describe("keeping", () => {
     ).toBe(id);
   });
 
-  test("what is too long keeps both ends and says what was cut", async () => {
+  test("keeps both ends of a text over the limit, and says what was cut", async () => {
     const store = createEvidenceStore(folder, { maxBytes: 2000 });
     const text = Array.from({ length: 1000 }, (_, i) => `line ${i}\n`).join("");
     const kept = (await store.read(await store.keep(text)))!;
@@ -84,7 +84,7 @@ describe("keeping", () => {
     expect(kept).toMatch(/\n\[\d+ of 8890 bytes were cut here: the first \d+ and the last \d+ are kept\]\nline \d+\n/);
   });
 
-  test("a secret that the cut would have halved is gone whole", async () => {
+  test("redacts a secret completely that the cut would have halved", async () => {
     const token = `ghp_${"aB3".repeat(12)}`;
     const store = createEvidenceStore(folder, { maxBytes: 2000 });
     const kept = (await store.read(await store.keep(`${"x".repeat(900)} ${token} ${"y".repeat(5000)}`)))!;
@@ -93,7 +93,7 @@ describe("keeping", () => {
 });
 
 describe("cutting", () => {
-  test("never makes it longer than allowed, nor cuts a character, whatever the text is", () => {
+  test("never exceeds the limit or splits a character, whatever the text is", () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom("a", "é", "€", "😀", "\n", "word "), { maxLength: 800 }),
@@ -111,7 +111,7 @@ describe("cutting", () => {
     );
   });
 
-  test("adds up: what is kept and what is said to be cut is everything", () => {
+  test("adds up: the kept and the cut parts are the whole text", () => {
     const text = `${"x".repeat(10_000)}\n`;
     const said = /\[(\d+) of (\d+) bytes were cut here: the first (\d+) and the last (\d+) are kept\]/.exec(
       capBytes(text, 1000).toString(),
@@ -122,8 +122,8 @@ describe("cutting", () => {
   });
 });
 
-describe("trouble", () => {
-  test("what is not there is null, and so is what is no id", async () => {
+describe("errors", () => {
+  test("a missing text is null, and so is an invalid id", async () => {
     const store = createEvidenceStore(folder);
     expect(await store.read(evidenceId("0".repeat(64)))).toBeNull();
     expect(await store.read(evidenceId("../../etc/passwd"))).toBeNull();
@@ -135,7 +135,7 @@ describe("trouble", () => {
     ["a cut file", (place: string) => truncateSync(place, 10)],
     ["an empty file", (place: string) => truncateSync(place, 0)],
     ["a file that is no gzip", (place: string) => writeFileSync(place, "plain")],
-  ])("%s is said to be damaged, and healed by keeping the text again", async (_what, damage) => {
+  ])("%s is reported as damaged, and repaired by storing the text again", async (_what, damage) => {
     const store = createEvidenceStore(folder);
     const id = await store.keep("the text, long enough to be cut");
     damage(store.placeOf(id));
@@ -147,7 +147,7 @@ describe("trouble", () => {
     expect(await store.read(id)).toBe("the text, long enough to be cut");
   });
 
-  test("a place that cannot be written to is said, and nothing is left behind", async () => {
+  test("an unwritable folder is reported, and no temporary file is left", async () => {
     writeFileSync(join(folder, "plain"), "");
     const store = createEvidenceStore(join(folder, "plain"));
     await expect(store.keep("x")).rejects.toMatchObject({ code: "file-unreadable" });

@@ -103,7 +103,7 @@ describe("without the functions", () => {
     "UPDATE remand.version SET version = 99",
     "INSERT INTO remand.snapshot VALUES (true, 1, 'f', 'c', 1)",
     "GRANT INSERT ON remand.line TO PUBLIC",
-  ])("a worker is refused: %s", async (statement) => {
+  ])("a worker is rejected: %s", async (statement) => {
     const refused = await worker.query(statement).catch((error: unknown) => error);
     // A grant that grants nothing is a warning.
     if (!statement.startsWith("GRANT")) expect(refused).toMatchObject({ code: DENIED });
@@ -111,7 +111,7 @@ describe("without the functions", () => {
     await expectUntouched();
   });
 
-  test("nor does it become the owner", async () => {
+  test("a worker cannot become the owner", async () => {
     expect(await codeOf(worker.query(`SET ROLE "${fleet.roles.owner}"`))).toBe(DENIED);
     expect(await codeOf(worker.query(`GRANT "${fleet.roles.owner}" TO CURRENT_USER`))).not.toBeNull();
   });
@@ -145,7 +145,7 @@ describe("with the functions", () => {
     await expectUntouched();
   });
 
-  test("a line goes to the end or nowhere: no gap, no line in between, no hash of its own", async () => {
+  test("a line is appended at the end or not at all: no gap, no insertion, no hash of the caller's own", async () => {
     for (const expected of [0, before.ofA - 1, before.ofA + 1, 99])
       expect((await append({ expected: [expected] })).rows).toMatchObject([{ is_ok: false, actual: `${before.ofA}` }]);
     await expectUntouched();
@@ -171,7 +171,7 @@ describe("with the functions", () => {
     await expectUntouched(1);
   });
 
-  test("a worker whose view of the journal is old cannot overwrite what came since", async () => {
+  test("a worker with an old state of the journal cannot overwrite newer lines", async () => {
     await worker.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
     await worker.query("SELECT 1 FROM remand.line");
     await journal.append(storyId(`b-${before.all}`), 0, [startedEvent()], 1);
@@ -180,7 +180,7 @@ describe("with the functions", () => {
     await expectUntouched(1);
   });
 
-  test("evidence that is kept cannot be replaced, and only evidence can be kept", async () => {
+  test("stored evidence cannot be replaced, and only evidence can be stored", async () => {
     const pool = await openPool(fleet.worker);
     const evidence = createPostgresEvidence(pool);
     const id = await evidence.keep("as it was");
@@ -192,7 +192,7 @@ describe("with the functions", () => {
     await pool.close();
   });
 
-  test("the message of the journal names what was refused", async () => {
+  test("the journal's error names what was rejected", async () => {
     const large = journal.append(A, before.ofA, [startedEvent("x".repeat(33_554_432))], 1);
     await expect(large).rejects.toMatchObject({
       code: "journal-refused",
@@ -202,7 +202,7 @@ describe("with the functions", () => {
   });
 });
 
-test("two workers with logins of their own append at once, and nothing is lost", async () => {
+test("two workers with their own logins append at once, and nothing is lost", async () => {
   const second = await newLogin(server, fleet.admin, [fleet.roles.worker]);
   const journals = [journal, await createPostgresJournal(second)];
   const EACH = 150;

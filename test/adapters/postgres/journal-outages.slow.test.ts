@@ -47,7 +47,7 @@ async function write(journal: PostgresJournal, name: string, count: number): Pro
 }
 
 describe("a server that crashes while writers write", () => {
-  test("nothing that was acknowledged is lost, nothing is there twice, and no writer is refused", async () => {
+  test("no acknowledged line is lost or duplicated, and no writer is rejected", async () => {
     const journals = [await open(), await open(), await open()];
     let isDone = false;
     const crashes = (async () => {
@@ -70,7 +70,7 @@ describe("a server that crashes while writers write", () => {
     expect(await journals[1]!.verify()).toMatchObject({ ok: true });
   });
 
-  test("reading waits for the server, and goes on where it was", async () => {
+  test("a reader waits for the server, and continues where it was", async () => {
     const journal = await open();
     await journal.append(
       A,
@@ -88,7 +88,7 @@ describe("a server that crashes while writers write", () => {
   });
 });
 
-describe("an append whose answer is lost", () => {
+describe("an append whose reply is lost", () => {
   test.each([
     ["is known again when the connection breaks", 20_000],
     ["is known again when the server seems to be silent", 300],
@@ -120,7 +120,7 @@ describe("an append whose answer is lost", () => {
     expect(await beside.outbox.get("key")).toBe("text");
   });
 
-  test("is written once also when the first try is still under way when the second begins", async () => {
+  test("is written once even if the first attempt still runs when the second starts", async () => {
     const journal = await open(proxy.url(url), { tryMs: 300 });
     await journal.append(A, 0, [startedEvent("first")], 1);
     // This session has the turn to append, so both tries wait on the server.
@@ -138,7 +138,7 @@ describe("an append whose answer is lost", () => {
 });
 
 describe("patience", () => {
-  test("has an end, and the error says in our words what happened and nothing of the password", async () => {
+  test("ends, with an error that says what happened, without the password", async () => {
     const journal = await open(proxy.url(url), { patienceMs: 2000, tryMs: 500 });
     await journal.append(A, 0, [startedEvent()], 1);
     proxy.network("freeze");
@@ -170,7 +170,7 @@ describe("patience", () => {
 });
 
 describe("watching", () => {
-  test("another's lines are told at once, our own as our own", async () => {
+  test("reports others' lines at once, and own lines as own", async () => {
     const [ours, theirs] = [await open(url, { pollMs: 60_000 }), await open()];
     const heard: string[] = [];
     const stop = ours.watch((whose) => heard.push(whose));
@@ -183,7 +183,7 @@ describe("watching", () => {
     stop();
   });
 
-  test("after a lost connection it listens again, and says that something may have been missed", async () => {
+  test("listens again after a lost connection, and says that something may have been missed", async () => {
     const [ours, theirs] = [await open(url, { pollMs: 60_000 }), await open()];
     const heard = vi.fn<() => void>();
     const stop = ours.watch(heard);
@@ -198,7 +198,7 @@ describe("watching", () => {
     stop();
   });
 
-  test("what was written while the connection was down is reported when it is back", async () => {
+  test("reports after a reconnect what was written meanwhile", async () => {
     const [ours, theirs] = [await open(proxy.url(url), { pollMs: 3_600_000 }), await open()];
     const heard = vi.fn<() => void>();
     const stop = ours.watch(heard);
@@ -215,7 +215,7 @@ describe("watching", () => {
     stop();
   });
 
-  test("a connection that is dead without a word is found out by asking", async () => {
+  test("detects a silently dead connection by polling", async () => {
     const [ours, theirs] = [await open(proxy.url(url), { pollMs: 100, tryMs: 200 }), await open()];
     const heard = vi.fn<() => void>();
     const stop = ours.watch(heard);

@@ -12,7 +12,7 @@ afterAll(() => server.stop());
 const part = (name: string, text = `state of ${name}`) => ({ name, text, outline: `outline of ${text}` });
 const at = (position: number, ...parts: ReturnType<typeof part>[]) => ({ position, format: "1", parts });
 
-test("of several workers one keeps the snapshot, and another takes that over when it is left for long", async () => {
+test("of several workers, one keeps the snapshot, and another takes over when it becomes old", async () => {
   const url = `${server.url}?schema=keepers`;
   const options = { sharesSnapshots: true };
   const [one, two] = [await createPostgresJournal(url, options), await createPostgresJournal(url, options)];
@@ -51,7 +51,7 @@ test("a worker that finds a damaged snapshot writes it again", async () => {
   await next.close();
 });
 
-test("a snapshot of many megabytes is saved and read in pieces, all of it or nothing", async () => {
+test("a snapshot of many megabytes is saved and read in pieces, completely or not at all", async () => {
   const journal = await createPostgresJournal(`${server.url}?schema=large`);
   await journal.append(A, 0, [startedEvent()], 1);
   const parts = Array.from({ length: 12_000 }, (_, i) => part(`story-${String(i).padStart(5, "0")}`, "x".repeat(1000)));

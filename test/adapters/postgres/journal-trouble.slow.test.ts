@@ -35,7 +35,7 @@ describe("an address that cannot be used", () => {
   });
 });
 
-describe("a server that does not let us", () => {
+describe("a server that rejects the connection", () => {
   test("is not there", async () => {
     const error = await refusal("postgres://remand:s3cret@127.0.0.1:1/x");
     expect(error).toMatchObject({
@@ -46,7 +46,7 @@ describe("a server that does not let us", () => {
     expect(unknown).toMatchObject({ code: "journal-unreachable" });
   });
 
-  test("does not accept the password, and the message does not repeat it", async () => {
+  test("because of the password, with a message that does not repeat it", async () => {
     const { url } = server;
     const wrong = new URL(url);
     wrong.password = "hunter2hunter2";
@@ -56,14 +56,14 @@ describe("a server that does not let us", () => {
     expect(said).not.toContain("hunter2");
   });
 
-  test("has no such database", async () => {
+  test("because the database does not exist", async () => {
     expect(await refusal(server.url.replace(/postgres$/, "nowhere"))).toMatchObject({
       code: "journal-refused",
       message: expect.stringContaining("no database of that name"),
     });
   });
 
-  test("gives no rights; a user who may only read can look", async () => {
+  test("because of missing rights; a user who may only read can read", async () => {
     const url = await server.newDatabase();
     await server.sql(`CREATE ROLE looker_${count()} LOGIN PASSWORD 'looks' NOSUPERUSER`);
     const looker = new URL(url);
@@ -91,7 +91,7 @@ describe("a server that does not let us", () => {
     await journal.close();
   });
 
-  test("can only be read", async () => {
+  test("because it is read-only", async () => {
     const url = await server.newDatabase();
     const journal = await createPostgresJournal(url);
     await journal.append(A, 0, [startedEvent()], 1);
@@ -103,7 +103,7 @@ describe("a server that does not let us", () => {
     await readonly.close();
   });
 
-  test("has a full disk: what does not fit is refused alone, and what was there stays", async () => {
+  test("has a full disk: only what does not fit is rejected, and existing data stays", async () => {
     const url = await server.newDatabase();
     const journal = await createPostgresJournal(url);
     await server.sql(
@@ -121,7 +121,7 @@ describe("a server that does not let us", () => {
     await journal.close();
   });
 
-  test("is one we cannot speak to without the package pg", async () => {
+  test("is reported if the package pg is missing", async () => {
     vi.doMock("pg", () => {
       throw new Error("Cannot find package 'pg'");
     });
@@ -135,7 +135,7 @@ describe("a server that does not let us", () => {
 });
 
 describe("the tables", () => {
-  test("are made once when many open at the same time", async () => {
+  test("are created once when many open at the same time", async () => {
     const url = await server.newDatabase();
     const journals = await Promise.all(Array.from({ length: 8 }, () => createPostgresJournal(url)));
     await Promise.all(journals.map((journal, i) => journal.append(A, i, [startedEvent()], 1)));
@@ -153,7 +153,7 @@ describe("the tables", () => {
     await pool.close();
   });
 
-  test("that a newer Remand changes under us make us stop", async () => {
+  test("stop this Remand when a newer one migrates them", async () => {
     const url = await server.newDatabase();
     const journal = await createPostgresJournal(url);
     const [{ name }] = (await server.sql(
@@ -165,7 +165,7 @@ describe("the tables", () => {
     await journal.close();
   });
 
-  test("are not made in a schema of another program, nor in a database of another encoding", async () => {
+  test("are not created in another program's schema, or in a database with another encoding", async () => {
     const url = await server.newDatabase();
     await server.sql("CREATE SCHEMA remand; CREATE TABLE remand.theirs (x integer)", url);
     expect(await refusal(url)).toMatchObject({
@@ -179,7 +179,7 @@ describe("the tables", () => {
     });
   });
 
-  test("of several projects share a database and know nothing of each other", async () => {
+  test("of several projects share a database independently", async () => {
     const url = await server.newDatabase();
     const [one, two] = [await createPostgresJournal(url), await createPostgresJournal(`${url}?schema=other`)];
     await one.append(A, 0, [startedEvent("one")], 1);
@@ -190,7 +190,7 @@ describe("the tables", () => {
     await two.close();
   });
 
-  test("are not made by a reader", async () => {
+  test("are not created by a reader", async () => {
     const url = await server.newDatabase();
     const pool = await openPool(url);
     expect(await hasJournal(pool)).toBe(false);
@@ -199,7 +199,7 @@ describe("the tables", () => {
   });
 });
 
-test("an administrator's settings cannot make an acknowledged commit one that may be lost", async () => {
+test("an administrator's settings cannot make an acknowledged commit unsafe", async () => {
   const url = await server.newDatabase();
   const database = new URL(url).pathname.slice(1);
   await server.sql(`ALTER DATABASE ${database} SET synchronous_commit = off`);
@@ -212,7 +212,7 @@ test("an administrator's settings cannot make an acknowledged commit one that ma
   await pool.close();
 });
 
-test("what was tampered with is found", async () => {
+test("tampering is detected", async () => {
   const url = await server.newDatabase();
   const journal = await createPostgresJournal(url);
   await journal.append(A, 0, [startedEvent("1"), startedEvent("2"), startedEvent("3")], 1);

@@ -42,8 +42,8 @@ const eventually = (check: () => unknown): Promise<unknown> => vi.waitFor(check,
 const host = createHost({});
 const around = () => ({ host, cwd: root, isFolder: () => Promise.resolve(true) });
 
-describe("from a folder that has nothing of its own", () => {
-  test("status, log, inbox and verify tell of the database's stories", async () => {
+describe("in a folder without a checkout of its own", () => {
+  test("status, log, inbox and verify show the database's stories", async () => {
     const told = await run(["status", "--db", server.url], [status], around());
     expect(told.out).toMatch(/^first .*\nsecond /m);
     const logged = await run(["log", "--db", server.url, "--json", "position,story"], [log], around());
@@ -54,7 +54,7 @@ describe("from a folder that has nothing of its own", () => {
     expect(readdirSync(root)).toEqual([]);
   });
 
-  test("what a person says reaches the fleet", async () => {
+  test("a person's answer reaches the fleet", async () => {
     const heard = vi.fn<(whose: string) => void>();
     const unwatch = journal.watch(heard);
     await eventually(() => expect(heard).toHaveBeenCalled());
@@ -100,7 +100,7 @@ describe("from a folder that has nothing of its own", () => {
   });
 });
 
-test("a database without a journal is one where nothing has run, and stays without", async () => {
+test("a database without a journal counts as unused, and stays unchanged", async () => {
   const empty = `${server.url}?schema=nobodys`;
   expect(await host.at(empty).readOutline(root)).toBeNull();
   expect(await host.at(empty).openView(root)).toBeNull();
@@ -109,7 +109,7 @@ test("a database without a journal is one where nothing has run, and stays witho
   expect(existsSync(stateFolder(root).journal)).toBe(false);
 });
 
-test("a database that cannot be reached is an error in words, without the password", async () => {
+test("an unreachable database is an error, without the password", async () => {
   const told = await run(["status", "--db", "postgres://remand:hunter2@127.0.0.1:1/x"], [status], around());
   expect(told).toMatchObject({ exit: 1, err: expect.stringContaining("postgres://127.0.0.1:1/x cannot be reached") });
   expect(told.err).not.toContain("hunter2");

@@ -69,7 +69,7 @@ async function arrived(): Promise<StoredEvent[]> {
 }
 
 describe("remand migrate", () => {
-  test("moves lines with their hashes, evidence and outbox; the file is marked and names the new place", async () => {
+  test("moves lines with their hashes, evidence and outbox; the file is marked and names the new location", async () => {
     let seconds = 0;
     const told = await run(["migrate", "--to", url], [migrateCommand], {
       host,
@@ -101,7 +101,7 @@ describe("remand migrate", () => {
     await expect(host.migrate(root, plan())).rejects.toMatchObject({ code: "journal-moved" });
   });
 
-  test("says what it would do, and leaves both places as they are", async () => {
+  test("shows what it would do, and changes neither side", async () => {
     const told = await run(["migrate", "--to", url, "--dry-run", "--json"], [migrateCommand], { host, cwd: root });
     expect(JSON.parse(told.out)).toMatchObject({
       schema: "remand.migrate/1",
@@ -115,14 +115,14 @@ describe("remand migrate", () => {
     await (await createSqliteJournal(file)).close();
   });
 
-  test("refuses where an engine works", async () => {
+  test("refuses while an engine works", async () => {
     const claim = await takeOwnership(file, "remand run");
     await expect(host.migrate(root, plan())).rejects.toMatchObject({ code: "journal-locked" });
     if ("release" in claim) await claim.release();
     await host.migrate(root, plan());
   });
 
-  test("refuses a database with another journal in it, also when it only looks", async () => {
+  test("refuses a database with another journal, even in a dry run", async () => {
     const other = await createPostgresJournal(url);
     await other.append(A, 0, [startedEvent("another")], 1);
     await other.close();
@@ -135,7 +135,7 @@ describe("remand migrate", () => {
     await (await createSqliteJournal(file)).close();
   });
 
-  test("refuses a chain that is broken", async () => {
+  test("refuses a broken chain", async () => {
     const db = await openSqlite(file, "write");
     db.exec("UPDATE line SET at = at + 1 WHERE position = 5");
     db.close();
@@ -143,7 +143,7 @@ describe("remand migrate", () => {
     expect(await server.sql(`SELECT 1 FROM pg_namespace WHERE nspname = 'moved_${count}'`)).toEqual([]);
   });
 
-  test("does nothing when another process writes meanwhile; the next try takes that too", async () => {
+  test("does nothing if another process writes meanwhile; the next run includes those lines", async () => {
     const answer = async (): Promise<void> => {
       const journal = await createSqliteJournal(file);
       await journal.append(storyId("story-3"), 2, [{ type: "story.held", by: "ann" }], 5000);
@@ -181,14 +181,14 @@ describe("after a crash", () => {
     await pool.close();
   }
 
-  test("before the commit nothing is there, and everything is moved the next time", async () => {
+  test("before the commit nothing is migrated, and the next run migrates everything", async () => {
     await interrupted("before the commit");
     expect(await arrived()).toEqual([]);
     await host.migrate(root, plan());
     expect(await arrived()).toEqual(local);
   });
 
-  test("after the commit only the mark is missing, even when the fleet has gone on since", async () => {
+  test("after the commit only the mark is missing, even if the fleet has appended since", async () => {
     await interrupted("after the commit");
     const journal = await createPostgresJournal(url);
     await journal.append(storyId("story-1"), 2, [startedEvent("on")], 9);
@@ -198,7 +198,7 @@ describe("after a crash", () => {
     await expect(createSqliteJournal(file)).rejects.toMatchObject({ code: "journal-moved" });
   });
 
-  test("after the commit, with an answer given here since, the rest is moved", async () => {
+  test("after the commit, with an answer given locally since, the rest is migrated", async () => {
     await interrupted("after the commit");
     const journal = await createSqliteJournal(file);
     await journal.append(storyId("story-3"), 2, [{ type: "story.held", by: "ann" }], 5000);
@@ -209,8 +209,8 @@ describe("after a crash", () => {
   });
 });
 
-describe("heads that commits have noted", () => {
-  test("are looked for in the fleet's journal after the move, and not while the checkout has one of its own", async () => {
+describe("heads recorded in commits", () => {
+  test("are checked in the fleet's journal after the migration, unless the checkout has its own journal", async () => {
     const git = (...args: readonly string[]): string =>
       execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@t", ...args], { cwd: root, encoding: "utf8" });
     git("init", "-q", "-b", "main");

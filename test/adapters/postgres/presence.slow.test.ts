@@ -64,7 +64,7 @@ const backends = async (id: string): Promise<readonly Record<string, unknown>[]>
 const SIGNED_IN = "SELECT string_agg(backend::text, ' ' ORDER BY id) AS backends FROM remand.worker";
 
 describe("workers of one journal", () => {
-  test("one of them leads; when it leaves, another does", async () => {
+  test("exactly one leads; when it leaves, another does", async () => {
     const workers = [present("a@1"), present("b@1"), present("c@1")];
     await until(() => workers.some((each) => each.leads()));
     const leader = workers.find((each) => each.leads())!;
@@ -95,7 +95,7 @@ describe("workers of one journal", () => {
     expect(steady.took).toEqual([]);
   });
 
-  test("one that cannot be reached loses its place after the lease, and is told when it is back", async () => {
+  test("an unreachable worker loses its place after the lease, and learns it when it is back", async () => {
     const proxy = await startProxy(server.port);
     const far = await openPool(proxy.url(workerUrl), { tryMs: 2000 });
     open.push(
@@ -112,7 +112,7 @@ describe("workers of one journal", () => {
     expect(await away.lost).toContain("taken its place");
   });
 
-  test("a place is taken once, and a worker that takes long over it does not count as gone", async () => {
+  test("a place is taken once, and a worker that takes long for that does not count as gone", async () => {
     const proxy = await startProxy(server.port);
     const far = await openPool(proxy.url(workerUrl), { tryMs: 2000 });
     open.push(
@@ -146,7 +146,7 @@ describe("workers of one journal", () => {
     expect(await backends("a@1")).toEqual([]);
   });
 
-  test("a place that several want at once is taken by one of them, and is free again when that one fails", async () => {
+  test("a place that several workers want is taken by one, and is free again if that one fails", async () => {
     // The server must have been up for long, or all workers would first get the time to reconnect.
     const [started] = await server.sql(
       "SELECT clock_timestamp() - pg_postmaster_start_time() > interval '16 s' AS is_old",
@@ -175,7 +175,7 @@ describe("workers of one journal", () => {
     expect(await backends("c@1")).toEqual([]);
   });
 
-  test("the name of a live worker is refused; that of a dead one is not", async () => {
+  test("the name of a live worker is rejected; that of a dead one is not", async () => {
     const there = present("a@1");
     await until(() => there.isConnected());
     // Several beats long, so that one that comes late is not taken for the last.

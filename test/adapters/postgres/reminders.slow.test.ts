@@ -96,8 +96,8 @@ async function partsOf(pool: PostgresPool, journal: PostgresJournal): Promise<Wo
 const QUEUE = { enqueue: async () => undefined, forget: async () => undefined, claimedJobs: async () => [] };
 const ONCE = ["reminder: a still needs you, after 2 h: the same failure again and again"];
 
-describe("the note of a fleet", () => {
-  test("is kept for later workers, and lets one of many ring", async () => {
+describe("a fleet's reminder note", () => {
+  test("is kept for later workers, and lets only one of many remind", async () => {
     await (await createPostgresJournal(await connected())).close();
     let given = 0;
     const pools = await Promise.all(Array.from({ length: 6 }, connected));
@@ -113,7 +113,7 @@ describe("the note of a fleet", () => {
     expect(seen).toEqual([60]);
   });
 
-  test("stays as it was where a turn fails, and keeps no worker out", async () => {
+  test("is unchanged if a turn fails, and blocks no worker", async () => {
     await (await createPostgresJournal(await connected())).close();
     const [one, other] = [
       createPostgresNote(await connected(), "reminders"),
@@ -129,7 +129,7 @@ describe("the note of a fleet", () => {
     expect(seen).toEqual([7]);
   });
 
-  test("is not rung for twice where the connection is lost in the midst of it", async () => {
+  test("causes no second reminder if the connection is lost meanwhile", async () => {
     const pool = await connected();
     await (await createPostgresJournal(pool)).close();
     let given = 0;
@@ -155,7 +155,7 @@ describe("the note of a fleet", () => {
     expect(seen).toEqual([60]);
   });
 
-  test("is made where the tables are older", async () => {
+  test("is created in older tables", async () => {
     const pool = await connected();
     await migrate(pool, 2);
     await createPostgresNote(pool, "reminders").takeTurn(() => 5);
@@ -164,7 +164,7 @@ describe("the note of a fleet", () => {
 });
 
 describe("an unanswered question in a fleet's database", () => {
-  test("is raised once beside two dashboards and a worker that leads; and not again by who comes after them", async () => {
+  test("is sent once beside two dashboards and a leading worker; and not again by later ones", async () => {
     const pool = await connected();
     const journal = await asked(pool);
     const leading = createLeadership(await partsOf(pool, journal), QUEUE as unknown as FleetQueue, Promise.resolve());
@@ -178,7 +178,7 @@ describe("an unanswered question in a fleet's database", () => {
     expect(rings()).toEqual(ONCE);
   });
 
-  test("is raised by a worker that leads, without a dashboard; and not at all without a notify command", async () => {
+  test("is sent by a leading worker without a dashboard; and not at all without a notify command", async () => {
     const pool = await connected();
     const journal = await asked(pool);
     const parts = await partsOf(pool, journal);
@@ -197,7 +197,7 @@ describe("an unanswered question in a fleet's database", () => {
     expect(existsSync(join(root, ".remand"))).toBe(false);
   });
 
-  test("that comes up is told of once, by the worker that leads; also what came up while no worker led", async () => {
+  test("that is new is sent once by the leading worker; also one from when no worker led", async () => {
     const pool = await connected();
     const journal = await asked(pool);
     const parts = await partsOf(pool, journal);

@@ -61,7 +61,7 @@ async function oldDatabase(attributes = ""): Promise<{ readonly admin: string; r
 }
 
 describe("remand migrate --no-move", () => {
-  test("makes the tables, the queue's and the roles; workers do with them all that they need", async () => {
+  test("creates the tables, the queue's and the roles; workers can do everything they need", async () => {
     const admin = await server.newDatabase();
     const prefix = `${databaseOf(admin)}_remand`;
     const first = await migrated(admin);
@@ -97,7 +97,7 @@ describe("remand migrate --no-move", () => {
     await queue.stop(1000);
   });
 
-  test("can be repeated, keeps a chosen prefix, and takes back what was granted meanwhile", async () => {
+  test("can be repeated, keeps a chosen prefix, and revokes what was granted meanwhile", async () => {
     const admin = await server.newDatabase();
     expect((await migrated(admin, "--roles", "acme", "--dry-run")).out).toContain(
       "would use the roles acme_owner, acme_worker, acme_reader\n",
@@ -125,7 +125,7 @@ describe("remand migrate --no-move", () => {
     });
   });
 
-  test("is refused a worker's login, and says as whom to run it", async () => {
+  test("rejects a worker's login, and says which login to use", async () => {
     const admin = await server.newDatabase();
     await migrated(admin, "--roles", "other");
     const worker = await newLogin(server, admin, ["other_worker"]);
@@ -137,7 +137,7 @@ describe("remand migrate --no-move", () => {
     });
   });
 
-  test("goes on with one role where the user may not make others, and says what an administrator has to run", async () => {
+  test("continues with one role if the user may not create roles, and says what an administrator must run", async () => {
     const admin = await server.newDatabase();
     const owner = await newLogin(server, admin);
     await server.sql(`GRANT CREATE ON DATABASE ${databaseOf(admin)} TO ${loginOf(owner)}`);
@@ -156,7 +156,7 @@ describe("remand migrate --no-move", () => {
     expect(await append(await newLogin(server, admin, ["late_worker"]), 1)).toMatchObject({ ok: true });
   });
 
-  test("by a user who may create roles makes it a member of the owner's role", async () => {
+  test("makes a user who may create roles a member of the owner's role", async () => {
     const admin = await server.newDatabase();
     const maker = await newLogin(server, admin, [], "CREATEROLE");
     await server.sql(`GRANT CREATE ON DATABASE ${databaseOf(admin)} TO ${loginOf(maker)}`);
@@ -171,8 +171,8 @@ describe("remand migrate --no-move", () => {
   });
 });
 
-describe("a database of the version before", () => {
-  test("is updated with its lines as they were; the login that owned it becomes a worker", async () => {
+describe("a database of the previous version", () => {
+  test("is migrated with its lines unchanged; the login that owned it becomes a worker", async () => {
     const { admin, owner } = await oldDatabase();
     const before = await server.sql("SELECT * FROM remand.line ORDER BY position", admin);
     const told = await migrated(admin, "--roles", "former");
@@ -194,12 +194,12 @@ describe("a database of the version before", () => {
     await pool.close();
   });
 
-  test("is updated by the first worker that opens it as its owner, without roles", async () => {
+  test("is migrated by the first worker that opens it as its owner, without roles", async () => {
     const { owner } = await oldDatabase();
     expect(await append(owner, 2)).toMatchObject({ ok: true });
   });
 
-  test("keeps its writers, who append by the functions from now on; others get no right", async () => {
+  test("keeps its writers, which append by functions from now on; other roles get no right", async () => {
     const { admin, owner } = await oldDatabase();
     const [writer, looker] = [await newLogin(server, admin), await newLogin(server, admin)];
     await server.sql(
@@ -220,7 +220,7 @@ describe("a database of the version before", () => {
     await expect(append(looker, 4)).rejects.toMatchObject({ code: "journal-refused" });
   });
 
-  test("is not updated while a reader holds its tables, and says so; appends go on meanwhile", async () => {
+  test("is not migrated while a reader holds its tables, and says so; appends continue meanwhile", async () => {
     const { owner } = await oldDatabase();
     const pool = await openPool(owner);
     const reader = await pool.session();

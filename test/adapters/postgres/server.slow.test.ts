@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("what is committed outlives a crash of the server, and databases are apart", async () => {
+test("committed data survives a crash of the server, and databases are separate", async () => {
   const [one, two] = [await server.newDatabase(), await server.newDatabase()];
   await server.sql("CREATE TABLE t AS SELECT 7 AS seven", one);
   await server.restart("immediate");
@@ -22,7 +22,7 @@ test("what is committed outlives a crash of the server, and databases are apart"
   expect(await server.sql("SELECT seven FROM t", one)).toEqual([{ seven: 7 }]);
 });
 
-test("the server goes when the process that started it is killed", async () => {
+test("the server ends when the process that started it is killed", async () => {
   const { program, remove } = compileModule(new URL("../../kit/start-and-wait.ts", import.meta.url));
   try {
     const child = spawn(process.execPath, [program], { stdio: ["ignore", "pipe", "inherit"] });

@@ -48,7 +48,7 @@ const tried = (statement: string): Promise<string | null> =>
 const DENIED = "42501";
 
 describe("a role that may only read", () => {
-  test("holds every advisory lock that Remand has ever used", async () => {
+  test("may hold every advisory lock that Remand has ever used", async () => {
     await reader.query(
       `SELECT pg_advisory_lock(1380273473, hashtext(name)) FROM unnest(ARRAY[
         'remand', 'remand snapshots', 'remand migrates', 'remand reminders', 'remand questions']) AS name`,
@@ -78,7 +78,7 @@ describe("a role that may only read", () => {
     await pool.close();
   });
 
-  test("locks all tables that it may, in an open transaction, and reads them to the end", async () => {
+  test("may lock all tables in an open transaction, and read them to the end", async () => {
     await reader.query("BEGIN ISOLATION LEVEL SERIALIZABLE");
     for (const table of ["line", "version", "evidence", "snapshot", "part", "outline", "worker", "lead", "reminder"]) {
       await reader.query(`LOCK TABLE ONLY remand.${table} IN ACCESS SHARE MODE`);
@@ -152,7 +152,7 @@ describe("a role that may only read", () => {
     "CREATE TEMP TABLE mine (LIKE remand.line) PARTITION BY RANGE (position)",
     "CREATE TRIGGER t BEFORE INSERT ON remand.line EXECUTE FUNCTION suppress_redundant_updates_trigger()",
   ])(
-    "reads in an open transaction, and is refused before it can wait for a lock behind itself: %s",
+    "may read in an open transaction, and is rejected before it waits for a lock behind itself: %s",
     async (statement) => {
       await reader.query("BEGIN");
       await reader.query("SELECT count(*) FROM remand.line, pg_catalog.pg_class");
@@ -168,7 +168,7 @@ describe("a role that may only read", () => {
     },
   );
 
-  test("asks for a vacuum of the table, which is passed over", async () => {
+  test("may request a vacuum of the table, which is skipped", async () => {
     for (const statement of ["VACUUM FULL remand.line", "VACUUM remand.line", "ANALYZE remand.line"]) {
       const asked = reader.query(statement);
       await expectAppend();
@@ -177,7 +177,7 @@ describe("a role that may only read", () => {
   });
 });
 
-test("without roles a login that may read all tables cannot stall appends either", async () => {
+test("without roles, a login that may read all tables cannot stall appends either", async () => {
   const db = await server.newDatabase();
   const alone = await createPostgresJournal(db, { tryMs: 2000, patienceMs: 0 });
   const login = await newLogin(server, db);
@@ -196,7 +196,7 @@ test("without roles a login that may read all tables cannot stall appends either
   await alone.close();
 });
 
-test("a role that may only read fills the queue of notifications, and they alone are left out", async () => {
+test("a role that may only read fills the notification queue, and only notifications are left out", async () => {
   // Since PostgreSQL 17 the queue can be made small; before, it takes 8 GB to fill it.
   const small = await startPostgres({ programs: "npm", settings: ["max_notify_queue_pages = 64"] });
   const { worker, reader: login } = await fleetDatabase(small);

@@ -12,20 +12,20 @@ const USER = {
   NOTHING: undefined,
 };
 
-describe("what checks see of the environment", () => {
+describe("the environment of checks", () => {
   it("is the user's, without secrets", () => {
     const { seen, withheld } = checkVariables(USER);
     expect(Object.keys(seen)).toEqual(["PATH", "HOME", "DATABASE_URL", "npm_config_registry", "HTTPS_PROXY"]);
     expect(withheld).toEqual({ GH_TOKEN: "ghp_1", PGPASSWORD: "hunter2" });
   });
 
-  it("is also what a setting names, whatever it looks like", () => {
+  it("includes every variable that a setting names", () => {
     const { seen, withheld } = checkVariables({ ...USER, REMAND_COOKIE: "c" }, ["PG*", "REMAND_COOKIE"]);
     expect(seen).toMatchObject({ PGPASSWORD: "hunter2", REMAND_COOKIE: "c" });
     expect(Object.keys(withheld)).toEqual(["GH_TOKEN"]);
   });
 
-  it("says nothing of where Remand itself was started, and by which git or package script", () => {
+  it("has nothing about how Remand itself was started, such as the git hook or package script", () => {
     const own = {
       PWD: "/somewhere",
       OLDPWD: "/",

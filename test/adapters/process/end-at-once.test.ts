@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { endAtOnce, runProcess } from "../../../src/adapters/process/run-process.ts";
 
-test("a program that is being ended and takes its time is killed when there is no more time", async () => {
+test("a program that is being ended slowly is killed when there is no more time", async () => {
   const stop = new AbortController();
   const run = runProcess(
     {

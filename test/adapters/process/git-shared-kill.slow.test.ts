@@ -52,7 +52,7 @@ function start(folder: string, attempt: number, run = fleet.journal.begin(STORY)
 
 const keptIn = (said: string): string | undefined => /kept (\w+)/.exec(said)?.[1];
 
-test("a worker that is killed again and again loses nothing that the journal names", async () => {
+test("a worker that is killed repeatedly loses nothing that the journal names", async () => {
   const folder = join(fleet.origin.home, "killed");
   const two = await fleet.machine("two");
   const done: number[] = [];
@@ -82,7 +82,7 @@ test("a worker that is killed again and again loses nothing that the journal nam
   fleet.git("fsck", "--no-dangling");
 });
 
-test("a worker that is killed in the middle of a push pushes the same commit when it is back", async () => {
+test("a worker that is killed during a push pushes the same commit after its restart", async () => {
   const { bare, origin, journal } = fleet;
   const [begun, go] = [join(origin.home, "begun"), join(origin.home, "go")];
   fleet.hook("pre-receive", `#!/bin/sh\ntouch "${begun}"\nwhile test ! -e "${go}"; do sleep 0.02; done\n`);

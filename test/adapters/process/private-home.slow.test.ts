@@ -54,7 +54,7 @@ async function homeIn(start: WorkStarter, env: Record<string, string> = {}): Pro
 }
 const textIn = (folder: string, path: string): string => readFileSync(join(folder, path), "utf8");
 
-test("settings are copied, secrets are left out, and toolchains and caches are the user's own", async () => {
+test("settings are copied, secrets are left out, and toolchains and caches are linked", async () => {
   const start = starter();
   const env = await homeIn(start, {
     CARGO_HOME: join(home, ".cargo"),
@@ -99,14 +99,14 @@ test("settings are copied, secrets are left out, and toolchains and caches are t
   expect(readdirSync(join(repository.home, "state/homes"), { recursive: true })).toEqual(["tried"]);
 });
 
-describe("what is written later", () => {
+describe("later changes", () => {
   const change = (by: string): void => {
     write(home, ".config/go/env", `GOFLAGS=${by}\n`);
     write(home, ".config/npm/added", by);
     write(home, ".local/lib/python3.12/site-packages/usercustomize.py", by);
   };
 
-  test("by an agent is not there, after a crash either", async () => {
+  test("by an agent are not visible, even after a crash", async () => {
     await (await starterOpened(false)).now();
     change("agent");
     const own = (await homeIn(await starterOpened(true)))["HOME"]!;
@@ -115,7 +115,7 @@ describe("what is written later", () => {
     expect(existsSync(join(own, ".local/lib/python3.12/site-packages/usercustomize.py"))).toBe(false);
   });
 
-  test("by a check is there for that check alone", async () => {
+  test("by a check are visible only to that check", async () => {
     const start = await starterOpened(false);
     const first = (await homeIn(start))["HOME"]!;
     write(first, ".config/go/env", "GOFLAGS=check\n");
@@ -128,7 +128,7 @@ describe("what is written later", () => {
     expect(textIn(home, ".config/go/env")).toBe("GOFLAGS=-mod=mod\n");
   });
 
-  test("by a person between two runs is there, and what an agent wrote before is not", async () => {
+  test("by a person between two runs are visible, and an agent's earlier ones are not", async () => {
     const start = await starterOpened(false);
     change("agent");
     await start.leave(true);
@@ -149,7 +149,7 @@ async function starterOpened(isUnderWay: boolean): Promise<WorkStarter> {
   return start;
 }
 
-test("a program of the checkout on the PATH is the one of the folder that is checked", async () => {
+test("a program of the checkout on the PATH is taken from the folder that is checked", async () => {
   const checkout = join(repository.home, "clean");
   write(checkout, ".git/HEAD", "");
   write(checkout, ".venv/bin/tool", "");

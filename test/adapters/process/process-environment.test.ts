@@ -15,7 +15,7 @@ const SOURCE = {
   GONE: undefined,
 };
 
-test("the usual few pass, everything else stays outside", () => {
+test("the usual variables pass, all others do not", () => {
   expect(allowedEnvironment(SOURCE)).toEqual({
     PATH: "/bin",
     HOME: "/home/ada",
@@ -24,7 +24,7 @@ test("the usual few pass, everything else stays outside", () => {
   });
 });
 
-test("named ones pass too, whole families by a star, and one that is not set stays unset", () => {
+test("named variables pass too, families by a star, and unset ones stay unset", () => {
   const names = Object.keys(allowedEnvironment(SOURCE, ["MY_*", "EMPTY", "GONE", "NOT_THERE"]));
   expect(names.sort()).toEqual(["EMPTY", "HOME", "LC_CTYPE", "MY_DB", "MY_OTHER", "PATH", "XDG_CACHE_HOME"]);
 });

@@ -46,7 +46,7 @@ function isRunning(pidFile: string): boolean {
 }
 
 describe("outcomes", () => {
-  test("a program that ends well", async () => {
+  test("a program that succeeds", async () => {
     const result = await run(["sh", "-c", "echo out; echo err >&2"]);
     expect(result).toMatchObject({
       status: "exited",
@@ -70,12 +70,12 @@ describe("outcomes", () => {
     expect(exitOf(result)).toEqual({ status: "exited", exitCode: null, signal });
   });
 
-  test("a string is for the shell, a list is not", async () => {
+  test("a string is a shell command, a list is not", async () => {
     expect((await run("echo $((1 + 1)) | cat")).stdout).toBe("2\n");
     expect((await run(["echo", "$((1 + 1)) | cat", "; false"])).stdout).toBe("$((1 + 1)) | cat ; false\n");
   });
 
-  test("it sees the environment it was given, and no other", async () => {
+  test("a program sees only the given environment", async () => {
     process.env["REMAND_TEST_SECRET"] = "no";
     const { stdout } = await run("env", { env: { PATH: process.env["PATH"]!, GIVEN: "yes" } });
     delete process.env["REMAND_TEST_SECRET"];
@@ -85,7 +85,7 @@ describe("outcomes", () => {
 });
 
 describe("programs that do not start", () => {
-  test("no such program", async () => {
+  test("missing program", async () => {
     expect(await run(["no-such-program-here", "x"])).toMatchObject({
       status: "failed-to-start",
       exitCode: null,
@@ -93,33 +93,33 @@ describe("programs that do not start", () => {
     });
   });
 
-  test("no such folder", async () => {
+  test("missing folder", async () => {
     const cwd = join(folder, "missing");
     for (const command of ["true", ["true"]] as const) {
       expect((await run(command, { cwd })).failure?.message).toBe(`there is no folder ${cwd}`);
     }
   });
 
-  test("a folder that is a file", async () => {
+  test("a file in place of the folder", async () => {
     const cwd = join(folder, "file");
     writeFileSync(cwd, "");
     expect((await run(["true"], { cwd })).failure?.message).toBe(`${cwd} is not a folder`);
   });
 
-  test("a file that may not be run", async () => {
+  test("a file that is not executable", async () => {
     writeFileSync(join(folder, "plain"), "text", { mode: 0o644 });
     const { failure } = await run([join(folder, "plain")]);
     expect(failure).toMatchObject({ code: "EACCES", message: expect.stringContaining("permission denied") });
   });
 
-  test("arguments that are too long, and ones that hold a null character", async () => {
+  test("arguments that are too long, or contain a null character", async () => {
     expect((await run(["true", "x".repeat(4 * 1024 * 1024)])).failure?.message).toContain("too long");
     expect((await run(["true", "a\0b"])).status).toBe("failed-to-start");
   });
 });
 
 describe("output", () => {
-  test("100 MB are capped: beginning and end are kept, the cut is stated", async () => {
+  test("100 MB are capped: beginning and end are kept, with a note", async () => {
     const line = "0123456789".repeat(99) + "123456789\n";
     const script = `process.stdout.write("first\\n"); const l = ${JSON.stringify(line)}.repeat(1000);
       let n = 0; const next = () => { while (n < 100) { n++; if (!process.stdout.write(l)) return process.stdout.once("drain", next); } process.stdout.end("last\\n"); }; next();`;
@@ -138,7 +138,7 @@ describe("output", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
   });
 
-  test("binary output does not break anything", async () => {
+  test("binary output does no harm", async () => {
     const result = await run(["head", "-c", "300000", "/dev/urandom"]);
     expect(exitOf(result)).toEqual({ status: "exited", exitCode: 0, signal: null });
     expect(result.stdout.length).toBeGreaterThan(100_000);
@@ -155,7 +155,7 @@ describe("output", () => {
     expect(result.output).not.toContain("\ufffd");
   });
 
-  test("lines of both streams are mixed as wholes and in order", async () => {
+  test("lines of both streams are interleaved whole and in order", async () => {
     const script = `printf one; sleep 0.1; echo two >&2; sleep 0.1; printf 'three\\nfour'`;
     const lines: string[] = [];
     const result = await run(script, {}, { onLine: (line, stream) => lines.push(`${stream} ${line}`) });
@@ -164,7 +164,7 @@ describe("output", () => {
     expect(result.stdout).toBe("onethree\nfour");
   });
 
-  test("thousands of lines arrive one by one, while the program runs", async () => {
+  test("thousands of lines arrive one by one while the program runs", async () => {
     const lines: string[] = [];
     await run("seq 1 50000; printf 'a\\r\\n\\nend'", {}, { onLine: (line) => lines.push(line) });
     expect(lines).toHaveLength(50_003);
@@ -172,7 +172,7 @@ describe("output", () => {
     expect(lines.slice(-3)).toEqual(["a", "", "end"]);
   });
 
-  test("a line without an end is handed on in pieces no longer than the cap, between characters", async () => {
+  test("a very long line is passed on in pieces below the cap, between characters", async () => {
     const lines: string[] = [];
     const script = `process.stdout.write("é".repeat(500000))`;
     const result = await run(node(script), { maxOutputBytes: 10_001 }, { onLine: (line) => lines.push(line) });
@@ -193,7 +193,7 @@ describe("input", () => {
     expect((await run("cat; echo done")).stdout).toBe("done\n");
   });
 
-  test("10 MB for a program that reads none of it", async () => {
+  test("10 MB go to a program that reads none of it", async () => {
     const stdin = "x".repeat(10 * 1024 * 1024);
     expect(exitOf(await run("exit 3", { stdin }))).toEqual({ status: "exited", exitCode: 3, signal: null });
     expect(exitOf(await run("exec <&-; sleep 0.2; exit 4", { stdin })).exitCode).toBe(4);
@@ -203,21 +203,21 @@ describe("input", () => {
 });
 
 describe("time and cancellation", () => {
-  test("a program that goes when asked", async () => {
+  test("a program that exits on the first signal", async () => {
     const result = await run("echo begun; sleep 600", { timeoutMs: 2000 });
     expect(exitOf(result)).toEqual({ status: "timeout", exitCode: null, signal: "SIGINT" });
     expect(result.stdout).toBe("begun\n");
     expect(result.durationMs).toBeGreaterThanOrEqual(1995);
   });
 
-  test("a program may tidy up on the first signal: its exit code and last words are kept", async () => {
+  test("a program may clean up on the first signal: its exit code and last output are kept", async () => {
     const script = `process.on("SIGINT", () => { console.log("saved"); setTimeout(() => process.exit(7), 50) }); console.log("up"); setInterval(() => {}, 1000)`;
     const result = await run(node(script), { timeoutMs: 3000, graceMs: 10_000 });
     expect(exitOf(result)).toEqual({ status: "timeout", exitCode: 7, signal: null });
     expect(result.stdout).toBe("up\nsaved\n");
   });
 
-  test("each signal is sent in turn until the program ends", async () => {
+  test("each signal is sent in turn until the program exits", async () => {
     const deaf = await run(`trap "" INT; while :; do sleep 0.05; done`, { timeoutMs: 1500, graceMs: 300 });
     expect(exitOf(deaf)).toEqual({ status: "timeout", exitCode: null, signal: "SIGTERM" });
     const stubborn = await run(`trap "" INT TERM; while :; do sleep 0.05; done`, { timeoutMs: 1500, graceMs: 200 });
@@ -232,13 +232,13 @@ describe("time and cancellation", () => {
     expect(result.status).toBe("cancelled");
   });
 
-  test("cancelled before it began: nothing is started", async () => {
+  test("cancelled before the start: nothing is started", async () => {
     const result = await run("touch started", {}, { signal: AbortSignal.abort() });
     expect(result.status).toBe("cancelled");
     expect(existsSync(join(folder, "started"))).toBe(false);
   });
 
-  test("a program that was quicker than the wish to stop it has simply ended", async () => {
+  test("a program that exits before it is cancelled counts as exited", async () => {
     const controller = new AbortController();
     const pending = run("exit 5", {}, { signal: controller.signal });
     expect((await pending).exitCode).toBe(5);
@@ -246,21 +246,21 @@ describe("time and cancellation", () => {
     expect((await pending).status).toBe("exited");
   });
 
-  test("endless and very long timeouts do not fire at once", async () => {
+  test("infinite and very long timeouts do not fire at once", async () => {
     for (const timeoutMs of [Infinity, 2 ** 31, 2 ** 40]) {
       expect((await run("sleep 0.1; echo late", { timeoutMs })).stdout).toBe("late\n");
     }
   });
 });
 
-describe("processes that are left", () => {
-  test("a timeout ends a detached grandchild that ignores signals and holds the output", async () => {
+describe("leftover processes", () => {
+  test("a timeout ends a detached grandchild that ignores signals and holds the output open", async () => {
     const result = await run(`${DETACHED}; sleep 600`, { timeoutMs: 2000 });
     expect(result.status).toBe("timeout");
     expect(isRunning("stray.pid")).toBe(false);
   });
 
-  test("a program that ends by itself leaves no process, and is not held up", async () => {
+  test("a program that exits by itself leaves no process, and is not delayed", async () => {
     const result = await run(`${DETACHED}; echo done`);
     expect(exitOf(result)).toEqual({ status: "exited", exitCode: 0, signal: null });
     expect(result.stdout).toBe("done\n");
@@ -268,13 +268,13 @@ describe("processes that are left", () => {
     expect(isRunning("stray.pid")).toBe(false);
   });
 
-  test("children in the background of the same group go too", async () => {
+  test("background children of the same group are ended", async () => {
     const result = await run("sleep 600 & sleep 600 & echo done");
     expect(result.stdout).toBe("done\n");
     expect(result.survivorsEnded).toBe(2);
   });
 
-  test("one that threw its environment away is found by its parent", async () => {
+  test("a process that cleared its environment is found by its parent", async () => {
     const stray = (name: string): string => `/bin/sh -c 'echo $$ > ${name}.pid; exec /bin/sleep 60' &`;
     const result = await run(`env -i ${stray("a")} env -i setsid ${stray("b")} sleep 60`, { timeoutMs: 2000 });
     expect(result.status).toBe("timeout");
@@ -294,13 +294,13 @@ describe("processes that are left", () => {
     process.kill(Number(readFileSync(join(folder, "stray.pid"), "utf8")), "SIGKILL");
   });
 
-  test("the end of a pipe may finish its last lines", async () => {
+  test("the last process of a pipe may print its last lines", async () => {
     const result = await run(["bash", "-c", "exec > >(sleep 0.05; cat); echo late"]);
     expect(result.stdout).toBe("late\n");
     expect(result.survivorsEnded).toBe(0);
   });
 
-  test("a service that was meant to stay may stay, until it is ended by its cookie", async () => {
+  test("a service may stay until it is ended by its cookie", async () => {
     const cookie = `service-${process.pid}`;
     const result = await run("setsid sleep 60 >/dev/null 2>&1 & echo up", { survivors: "spare", cookie });
     expect(result).toMatchObject({ stdout: "up\n", survivorsEnded: 0 });
@@ -315,7 +315,7 @@ describe("processes that are left", () => {
     expect(await killLeftovers(cookie)).toEqual([]);
   });
 
-  test("what a run inside a run left belongs to both", async () => {
+  test("leftovers of a nested run belong to both runs", async () => {
     const outer = `outer-${process.pid}`;
     const inner = `inner-${process.pid}-x`;
     process.env["REMAND_COOKIE"] = outer;
@@ -330,13 +330,13 @@ describe("processes that are left", () => {
     expect(await leftovers(inner)).toEqual([]);
   });
 
-  test("a program that goes on starting others while it is ended", async () => {
+  test("a program that keeps starting others is ended", async () => {
     const script = `trap "" INT TERM; spawn() { setsid sh -c 'trap "" INT TERM; sleep 60' & }; while :; do spawn; sleep 0.02; done`;
     const result = await run(script, { timeoutMs: 1000, graceMs: 200 });
     expect(result.status).toBe("timeout");
   });
 
-  test("many at once do not end each other", async () => {
+  test("many runs at once do not end each other", async () => {
     const results = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
         i % 3 === 0 ? run("sleep 60 & sleep 60; echo no", { timeoutMs: 50 }) : run(`sleep 60 & sleep 0.2; echo ${i}`),
@@ -348,8 +348,8 @@ describe("processes that are left", () => {
   });
 });
 
-describe("the table of processes", () => {
-  test("knows this process and its parent, and reads whole variables only", async () => {
+describe("the process table", () => {
+  test("has this process and its parent, and reads only whole variables", async () => {
     const table = (await processTable())!;
     expect(table.find(({ pid }) => pid === process.pid)?.parent).toBe(process.ppid);
     expect(variableOf(process.pid, "PATH")).toContain("/");

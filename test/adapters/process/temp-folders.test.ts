@@ -23,7 +23,7 @@ async function abandoned(prefix: string, parent: string): Promise<string> {
   return left;
 }
 
-test("folders of processes that are gone are removed, those of running ones and of other programs stay", async () => {
+test("folders of dead processes are removed; those of running ones and of other programs stay", async () => {
   const parent = parentFolder();
   const mine = await makeTempFolder("remand-names-", parent);
   for (const prefix of ["remand-names-", CELL_PREFIX]) await abandoned(prefix, parent);
@@ -33,7 +33,7 @@ test("folders of processes that are gone are removed, those of running ones and 
   expect(readdirSync(parent).toSorted()).toEqual([...foreign, basename(mine)].toSorted());
 });
 
-test.runIf(process.platform === "linux")("a folder that a running program was given stays", async () => {
+test.runIf(process.platform === "linux")("a folder that a running program uses stays", async () => {
   const parent = parentFolder();
   const used = await abandoned(CELL_PREFIX, parent);
   const program = spawn(process.execPath, ["-e", "setTimeout(() => {}, 600_000)", used]);

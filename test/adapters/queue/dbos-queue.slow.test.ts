@@ -54,7 +54,7 @@ async function until(is: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 describe("the fleet's queue", () => {
-  test("a job that is enqueued twice, or again after it has run, runs once", async () => {
+  test("runs a job once that is enqueued twice, or again after it has run", async () => {
     const ran: string[] = [];
     await started(async (id) => void ran.push(id));
     const ticket = { id: "a:1", lane: "checks" } as const;
@@ -70,7 +70,7 @@ describe("the fleet's queue", () => {
     expect(ran.at(-1)).toBe("a:1");
   });
 
-  test("no more of a lane run at once than its limit, and other lanes go on (trap 5: limits are those of the newest start)", async () => {
+  test("runs no more jobs of a lane at once than its limit, and other lanes continue (trap 5: limits are those of the newest start)", async () => {
     const jobs = held();
     await started(jobs.work, { limits: { developers: 2, checks: 1 } });
     await queue.enqueue(["a:1", "b:1", "c:1", "d:1"].map((id) => ({ id, lane: "developers" as const })));
@@ -90,7 +90,7 @@ describe("the fleet's queue", () => {
     expect(jobs.most()).toBe(3);
   });
 
-  test("what it has in hand is known by the worker's name, and given back to its own lane (traps 1 and 6)", async () => {
+  test("finds a worker's unfinished jobs by its name, and gives them back to their own lane (traps 1 and 6)", async () => {
     const jobs = held();
     await started(jobs.work, { limits: { developers: 1 } });
     await queue.enqueue([
@@ -107,14 +107,14 @@ describe("the fleet's queue", () => {
     expect(await queue.claimedJobs()).toEqual([]);
   });
 
-  test("a job of another version of the program is taken all the same (trap 2)", async () => {
+  test("takes a job of another version of the program (trap 2)", async () => {
     await started(async () => undefined);
     await queue.enqueue([{ id: "a:1", lane: "engine" }]);
     await until(async () => (await queue.findEnded(["a:1"])).length === 1);
     expect(await rows("application_version")).toEqual([{ application_version: "remand-1" }]);
   });
 
-  test("a job begins when it comes, also one that another worker has given out, however seldom lanes are asked", async () => {
+  test("starts a job when it comes, even one of another worker, however seldom lanes are polled", async () => {
     const ran: string[] = [];
     await started(async (id) => void ran.push(id), { pollMs: 10_000 });
     const soon = { timeout: 60_000 };
@@ -127,7 +127,7 @@ describe("the fleet's queue", () => {
     await expect.poll(() => ran, soon).toEqual(["a:1", "a:1"]);
   });
 
-  test("limits can be changed while it works; a worker's own stay its own", async () => {
+  test("accepts new limits while it works; a worker's own limits stay", async () => {
     const jobs = held();
     await started(jobs.work, { limits: { developers: 1 }, ownLimits: { developers: 2 } });
     await queue.enqueue(["a:1", "b:1", "c:1", "d:1"].map((id) => ({ id, lane: "developers" as const })));
@@ -141,7 +141,7 @@ describe("the fleet's queue", () => {
     expect(await server.sql(row, url)).toEqual([{ concurrency: 3, worker_concurrency: null }]);
   });
 
-  test("a job that throws is over, and its worker says why", async () => {
+  test("ends a job that throws, and its worker reports why", async () => {
     const said: string[] = [];
     await started(() => Promise.reject(new Error("no journal")), { onTrouble: (text) => said.push(text) });
     await queue.enqueue([{ id: "a:1", lane: "engine" }]);
@@ -149,7 +149,7 @@ describe("the fleet's queue", () => {
     expect(said).toEqual(["a:1: no journal"]);
   });
 
-  test("jobs that are over are taken off the books (trap 8); unknown ones are over", async () => {
+  test("removes jobs that are over (trap 8); unknown ones count as over", async () => {
     await started(async () => undefined);
     await queue.enqueue([{ id: "a:1", lane: "engine" }]);
     await until(async () => (await queue.findEnded(["a:1"])).length === 1);
@@ -160,7 +160,7 @@ describe("the fleet's queue", () => {
     expect(await queue.findEnded(["a:1", "never:9"])).toEqual(["a:1", "never:9"]);
   });
 
-  test("stopped, it takes no more, and what runs past its patience is told to end", async () => {
+  test("takes no jobs after stop, and tells jobs that exceed their time to end", async () => {
     const jobs = held();
     await started(jobs.work, { limits: { developers: 1 } });
     await queue.enqueue([

@@ -23,7 +23,7 @@ function running(pollMs: number, answer: (lane: Lane) => Promise<boolean> = asyn
   return { ...asking, count, pass: clock.advance };
 }
 
-test("a lane is asked when it is told of a job, and no other is", async () => {
+test("a hint polls only its own lane", async () => {
   const lanes = running(500);
   await lanes.pass(0);
   expect(lanes.count("checks")).toBe(1);
@@ -33,7 +33,7 @@ test("a lane is asked when it is told of a job, and no other is", async () => {
   expect([lanes.count("developers"), lanes.count("engine")]).toEqual([1, 1]);
 });
 
-test("a lane of which nothing was said is asked every five seconds: a word may get lost", async () => {
+test("a lane without hints is polled every five seconds, because a hint may get lost", async () => {
   const lanes = running(500);
   await lanes.pass(4700);
   expect(lanes.count("checks")).toBe(1);
@@ -41,7 +41,7 @@ test("a lane of which nothing was said is asked every five seconds: a word may g
   expect(lanes.count("checks")).toBe(2);
 });
 
-test("once told, it is asked again and again for five seconds: all hands may have been full", async () => {
+test("after a hint, a lane is polled repeatedly for five seconds, because all slots may have been taken", async () => {
   const lanes = running(50);
   await lanes.pass(0);
   lanes.wake(["checks"]);
@@ -52,7 +52,7 @@ test("once told, it is asked again and again for five seconds: all hands may hav
   expect(lanes.count("checks")).toBeLessThanOrEqual(often + 3);
 });
 
-test("however often it is told, it is asked only five times in an ordinary pause", async () => {
+test("however many hints come, a lane is polled only five times in a regular pause", async () => {
   const lanes = running(2000);
   await lanes.pass(0);
   for (let words = 0; words < 50; words++) {
@@ -62,7 +62,7 @@ test("however often it is told, it is asked only five times in an ordinary pause
   expect(lanes.count("checks")).toBe(1 + 5);
 });
 
-test("by the words of others it is asked only twice in an ordinary pause", async () => {
+test("hints of other workers cause only two polls in a regular pause", async () => {
   const lanes = running(2000);
   await lanes.pass(0);
   for (let words = 0; words < 50; words++) {
@@ -72,7 +72,7 @@ test("by the words of others it is asked only twice in an ordinary pause", async
   expect(lanes.count("checks")).toBe(1 + 2);
 });
 
-test("a word that comes while it is asked is not lost", async () => {
+test("a hint during a poll is not lost", async () => {
   let answer: () => void = () => undefined;
   const slow = new Promise<boolean>((resolve) => (answer = () => resolve(false)));
   const lanes = running(500, (lane) => (lane === "checks" ? slow : Promise.resolve(false)));
@@ -93,7 +93,7 @@ test("a poll that collided with another worker's is repeated soon, without a hin
   expect(lanes.count("developers")).toBe(1);
 });
 
-test("by the machine's own time too, and it ends at once when it is told to", async () => {
+test("also works with the machine's own clock, and ends at once on abort", async () => {
   const asking = createLanePoller(1);
   let asked = 0;
   end.signal = new AbortController();

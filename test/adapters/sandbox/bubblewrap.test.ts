@@ -60,7 +60,7 @@ const run = (command: ProcessSpec["command"], spec: Partial<ProcessSpec> = {}) =
   });
 
 describe.skipIf(missing !== null)(`bubblewrap${missing === null ? "" : ` (${missing})`}`, () => {
-  test("its own folder is kept, a copy is thrown away, the rest cannot be written", async () => {
+  test("keeps writes in the program's own folder, drops those in a copy, and rejects others", async () => {
     const { output } = await run(
       `echo a > made; echo b > "$HOME/file"; cat "$HOME/file"; echo c > "${at("other/file")}"; cat "${at("secret/file")}"; echo "<$WITHHELD>"`,
     );
@@ -72,14 +72,14 @@ describe.skipIf(missing !== null)(`bubblewrap${missing === null ? "" : ` (${miss
     expect(output).toContain("<>");
   });
 
-  test("the history of git is a copy too", async () => {
+  test("shows git's history as a copy too", async () => {
     const { output } = await run("echo after > .git/config; cat .git/config; echo '#!' > .git/hook");
     expect(output).toBe("after\n");
     expect(readFileSync(at("work/.git/config"), "utf8")).toBe("before\n");
     expect(existsSync(at("work/.git/hook"))).toBe(false);
   });
 
-  test("a checkout is where the user's is, with its history, and covers that one", async () => {
+  test("shows a checkout at the user's path, with its history, covering the user's checkout", async () => {
     const git = (cwd: string, ...args: readonly string[]): string =>
       execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...args], {
         cwd: at(cwd),
@@ -126,7 +126,7 @@ describe.skipIf(missing !== null)(`bubblewrap${missing === null ? "" : ` (${miss
     expect((await run("pwd", { cwd: at("clean") })).output).toBe(`${at("clean")}\n`);
   });
 
-  test("tools write among installed packages, which stay as they were, in a folder that is hidden", async () => {
+  test("lets tools write among installed packages in a hidden folder, without changing them", async () => {
     const project = { top: at("work"), commonDir: at("work/.git"), state: at("work/.remand"), own: [at("secret")] };
     mkdirSync(at("secret/store/helper"), { recursive: true });
     writeFileSync(at("secret/store/helper/index.js"), "before\n");
@@ -141,7 +141,7 @@ describe.skipIf(missing !== null)(`bubblewrap${missing === null ? "" : ` (${miss
     expect(existsSync(made)).toBe(false);
   });
 
-  test("a program that removes its own .git does not get the checkout around it", async () => {
+  test("does not give a program that removes its own .git the checkout around it", async () => {
     mkdirSync(at("work/.remand/worktrees/a"), { recursive: true });
     const sandbox = sandboxWith([
       { path: at("work"), kind: "read" },
@@ -152,20 +152,20 @@ describe.skipIf(missing !== null)(`bubblewrap${missing === null ? "" : ` (${miss
     expect(readFileSync(at("work/.remand/worktrees/a/own"), "utf8")).toBe("y\n");
   });
 
-  test("exit codes, input, and programs that are not there are as without it", async () => {
+  test("passes exit codes, input and start failures on", async () => {
     expect(await run("exit 7")).toMatchObject({ status: "exited", exitCode: 7 });
     expect(await run(["cat"], { stdin: "hello" })).toMatchObject({ exitCode: 0, stdout: "hello" });
     expect(await run(["no-such-program"])).toMatchObject({ status: "failed-to-start", failure: { code: "ENOENT" } });
   });
 
-  test("a polite signal reaches the program, and not the sandbox around it", async () => {
+  test("passes a soft signal to the program, and not to the sandbox around it", async () => {
     const script = "trap 'echo asked; exit 3' INT; echo begun; while :; do sleep 0.05; done";
     const ended = await run(["sh", "-c", script], { timeoutMs: 1500, graceMs: 10_000 });
     expect(ended).toMatchObject({ status: "timeout", exitCode: 3 });
     expect(ended.stdout).toContain("asked");
   });
 
-  test("what it starts ends with it, and nothing of it stays on the disk", async () => {
+  test("ends everything that the program started, and leaves nothing on disk", async () => {
     const before = readdirSync("/var/tmp").filter((name) => name.startsWith("remand-cell-"));
     const script =
       "setsid env -i sh -c 'while :; do echo >> ticks; sleep 0.02; done' & while [ ! -s ticks ]; do :; done";
@@ -177,12 +177,12 @@ describe.skipIf(missing !== null)(`bubblewrap${missing === null ? "" : ` (${miss
     expect(after.filter((name) => !before.includes(name)).length).toBeLessThan(2);
   });
 
-  test("without a network it reaches only itself", async () => {
+  test("without a network, connects only to itself", async () => {
     const { stdout } = await run("cat /proc/net/dev | grep -c :", { sandbox: sandboxWith([], { network: "none" }) });
     expect(stdout.trim()).toBe("1");
   });
 
-  test("a mounted folder is the program's own inside", async () => {
+  test("shows a mounted folder as the program's own", async () => {
     mkdirSync(at("lower"));
     mkdirSync(at("runs"));
     writeFileSync(at("lower/file"), "lower\n");
@@ -198,7 +198,7 @@ describe.skipIf(missing !== null)(`bubblewrap${missing === null ? "" : ` (${miss
     }
   });
 
-  test("its self-test says what held", async () => {
+  test("reports what the self-test confirmed", async () => {
     expect(await testSandbox((rules) => sandboxWith(rules), at("tried"))).toEqual({
       held: ["files", "processes"],
       problem: null,
@@ -206,7 +206,7 @@ describe.skipIf(missing !== null)(`bubblewrap${missing === null ? "" : ` (${miss
   });
 });
 
-test("the self-test refuses a sandbox that keeps nothing, and says what got through", async () => {
+test("the self-test rejects a sandbox that protects nothing, and says what got through", async () => {
   const leaky: Sandbox = {
     level: { kind: "bubblewrap", held: [], allowed: [] },
     open: ({ env, command }) => Promise.resolve({ env, commandLine: command, close: () => Promise.resolve() }),

@@ -61,7 +61,7 @@ function mountsOf(commandLine: readonly string[]): readonly string[] {
     .map((mount) => mount.replaceAll(folder, ""));
 }
 
-test.each(["docker", "podman"] as const)("%s gets the files that the rules show, and no others", async (own) => {
+test.each(["docker", "podman"] as const)("%s gets only the files that the rules show", async (own) => {
   const { commandLine } = await sandboxWith({ engine: own }).open(request());
   const empty = own === "podman" ? ":notmpcopyup" : "";
   expect(mountsOf(commandLine)).toEqual([
@@ -79,12 +79,12 @@ test.each(["docker", "podman"] as const)("%s gets the files that the rules show,
 });
 
 describe.skipIf(image === undefined)("a real container (skipped without REMAND_TEST_CONTAINER)", () => {
-  test("its self-test says what held", async () => {
+  test("reports what the self-test confirmed", async () => {
     const make = (more: readonly PathRule[]) => sandboxWith({ engine, image, rules: more });
     expect(await testSandbox(make, at("tried"))).toEqual({ held: ["files", "processes"], problem: null });
   });
 
-  test("a program works in its checkout, and finds nothing of Remand's", async () => {
+  test("runs a program in its checkout, without Remand's files", async () => {
     const sandbox = sandboxWith({ engine, image });
     const script = "echo made > made; cat ../../journal; echo x > ../../../planted; exit 7";
     const ended = await runProcess({ ...request(), command: ["sh", "-c", script], sandbox, timeoutMs: 60_000 });

@@ -4,7 +4,7 @@ import { type PathKind, type PathRule, isBelow, planMounts } from "../../../src/
 
 const rule = (path: string, kind: PathKind): PathRule => ({ path, kind });
 
-test("parents come before what is below them, whatever the order of the rules", () => {
+test("parents come before children, whatever the order of the rules", () => {
   const rules = [
     rule("/repo/.remand/worktrees/a", "write"),
     rule("/", "read"),
@@ -26,13 +26,13 @@ test("a rule that changes nothing is left out", () => {
   expect(planMounts(rules)).toEqual([rule("/", "read"), rule("/tmp", "empty")]);
 });
 
-test("a folder that is shown in place of another counts before every other rule, also inside of a copy", () => {
+test("a folder shown in place of another overrides every other rule, even inside a copy", () => {
   const shown: PathRule = { path: "/repo/.git", kind: "copy", from: "/views/1" };
   const rules = [rule("/repo", "copy"), rule("/repo/.git", "write"), shown, rule("/repo/.git", "write")];
   expect(planMounts(rules)).toEqual([rule("/repo", "copy"), shown]);
 });
 
-test("a folder whose name only begins alike is not below", () => {
+test("a folder whose name only begins with the other's is not below it", () => {
   expect(isBelow("/repository", "/repo")).toBe(false);
   expect(planMounts([rule("/a", "hidden"), rule("/ab", "hidden")])).toHaveLength(2);
 });
@@ -51,7 +51,7 @@ function kindAt(path: string, rules: readonly PathRule[]): PathKind | undefined 
     .toSorted((a, b) => ranks.indexOf(b.kind) - ranks.indexOf(a.kind))[0]?.kind;
 }
 
-test("every path is what its deepest rule says, except that nothing is below an empty folder", () => {
+test("every path follows its deepest rule, except that nothing is below an empty folder", () => {
   fc.assert(
     fc.property(RULES, NAMES, (rules, path) => {
       const plan = planMounts(rules);
@@ -62,7 +62,7 @@ test("every path is what its deepest rule says, except that nothing is below an 
   );
 });
 
-test("what is planned has parents first", () => {
+test("planned rules have parents first", () => {
   fc.assert(
     fc.property(RULES, (rules) => {
       const paths = planMounts(rules).map((each) => each.path);

@@ -32,7 +32,7 @@ const place = () => join(folder, "place");
 const A = storyId("a");
 
 describe("story pages", () => {
-  it("finds the file by the story's id, and gives the person's text with it", async () => {
+  it("finds the file by the story's id, and returns the person's text with it", async () => {
     put("root/stories/other.md", "# Other\n");
     put("root/stories/first.md", "---\nid: a\n---\nmine\n");
     put("place/stories/first.md", "---\nid: a\n---\ntheirs\n");
@@ -41,7 +41,7 @@ describe("story pages", () => {
     expect(await pagesOf().read(place(), found!.path)).toBe("---\nid: a\n---\ntheirs\n");
   });
 
-  it("finds a file where the branch has it, when the person has moved or deleted theirs", async () => {
+  it("finds the file where the branch has it if the person moved or deleted theirs", async () => {
     put("root/stories/new.md", "---\nid: a\n---\n");
     put("place/stories/old.md", "---\nid: a\n---\n");
     expect(await pagesOf().find(A, place())).toMatchObject({ path: "stories/old.md" });
@@ -49,7 +49,7 @@ describe("story pages", () => {
     expect(await pagesOf().find(A, place())).toEqual({ path: "stories/old.md", original: null });
   });
 
-  it("names the place of a file that is not committed, and writes it there", async () => {
+  it("names the path of an uncommitted file, and writes it there", async () => {
     put("root/stories/a.md", "# A\n");
     const pages = pagesOf();
     expect(await pages.find(A, place())).toEqual({ path: "stories/a.md", original: "# A\n" });
@@ -59,7 +59,7 @@ describe("story pages", () => {
     expect(readFileSync(join(folder, "root/stories/a.md"), "utf8")).toBe("# A\n");
   });
 
-  it("counts from the top of the repository, where the checkout is a folder below it", async () => {
+  it("uses paths from the top of the repository if the checkout is a folder below it", async () => {
     put("root/app/stories/a.md", "# A\n");
     put("place/app/stories/a.md", "# A\n");
     const pages = pagesOf("root/app");
@@ -67,11 +67,11 @@ describe("story pages", () => {
     expect(await pages.read(join(place(), "app"), "app/stories/a.md")).toBe("# A\n");
   });
 
-  it("knows nothing of a story without a file", async () => {
+  it("returns nothing for a story without a file", async () => {
     expect(await pagesOf().find(A, place())).toBeNull();
   });
 
-  it("neither reads nor writes through a link that an agent left", async () => {
+  it("neither reads nor writes through an agent's link", async () => {
     put("secret.md", "secret\n");
     put("root/stories/a.md", "# A\n");
     mkdirSync(join(folder, "place/stories"));
@@ -84,7 +84,7 @@ describe("story pages", () => {
     expect(lstatSync(join(folder, "place/stories/a.md")).isSymbolicLink()).toBe(false);
   });
 
-  it("refuses a folder that leads out of the place, and a path that does", async () => {
+  it("rejects a folder that leads out of the worktree, and such a path", async () => {
     mkdirSync(join(folder, "outside"));
     symlinkSync(join(folder, "outside"), join(folder, "place/stories"));
     const pages = pagesOf();
@@ -93,7 +93,7 @@ describe("story pages", () => {
     expect(existsSync(join(folder, "outside/a.md"))).toBe(false);
   });
 
-  it("says that stories outside of the checkout have no place on a branch", async () => {
+  it("says that stories outside of the checkout cannot be on a branch", async () => {
     const pages = pagesOf("root", "../stories");
     for (const asked of [pages.find(A, place()), pages.read(place(), "a"), pages.write(place(), "a", "")])
       await expect(asked).rejects.toMatchObject({ code: "config-invalid" });

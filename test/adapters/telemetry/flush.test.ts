@@ -9,7 +9,7 @@ afterEach(() => {
 });
 
 describe("before the process ends", () => {
-  it("what an SDK has gathered is sent", async () => {
+  it("pending telemetry is sent", async () => {
     const exporter = new InMemorySpanExporter();
     const gathering = new BatchSpanProcessor(exporter, { scheduledDelayMillis: 1_000_000 });
     api.trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [gathering] }));
@@ -19,7 +19,7 @@ describe("before the process ends", () => {
     expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual(["last"]);
   });
 
-  it("a collector that is away is no error, nor is an SDK that has nothing to flush", async () => {
+  it("an unreachable collector is no error, nor is an SDK without flush", async () => {
     const meters = { getMeter: () => undefined as never, forceFlush: () => Promise.reject(new Error("away")) };
     api.metrics.setGlobalMeterProvider(meters);
     await expect(flush(api)).resolves.toBeUndefined();

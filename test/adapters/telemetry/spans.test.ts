@@ -101,8 +101,8 @@ function besides(list: readonly string[], other: readonly string[]): readonly st
   });
 }
 
-describe("what is told of a run", () => {
-  test("each piece of work that ended is told once, with the journal's times", async () => {
+describe("the spans of a run", () => {
+  test("report each finished piece of work once, with the journal's times", async () => {
     let pieces = 0;
     for (let seed = 0; seed < SEEDS; seed++) {
       told.forget();
@@ -115,7 +115,7 @@ describe("what is told of a run", () => {
     expect(pieces).toBeGreaterThan(150);
   });
 
-  test("two workers, one of which stood still: each piece is told once, by one of them, in one trace", async () => {
+  test("of two workers, one of which hung, report each piece once, in one trace", async () => {
     let byFirst = 0;
     for (let seed = 0; seed < SEEDS; seed++) {
       told.forget();
@@ -145,7 +145,7 @@ describe("what is told of a run", () => {
     expect(byFirst).toBeGreaterThan(20);
   });
 
-  test("killed anywhere: nothing is told twice, and nothing that did not happen", async () => {
+  test("after a kill at any time, report nothing twice and nothing that did not happen", async () => {
     for (let seed = 0; seed < SEEDS; seed++) {
       told.forget();
       const disk = await newProject(seed);
@@ -172,7 +172,7 @@ describe("what is told of a run", () => {
     }
   });
 
-  test("the call of an agent lies below the attempt that made it, and in its time", async () => {
+  test("have an agent's call below its attempt, and within its time", async () => {
     const disk = await newProject(1);
     await work(disk, 1, "only");
     const spans = told.spans();
@@ -187,7 +187,7 @@ describe("what is told of a run", () => {
     }
   });
 
-  test("a story that ended is told with what it took", async () => {
+  test("report an ended story with its costs", async () => {
     const disk = await newProject(4);
     await work(disk, 4, "only");
     const accepted = (await linesOf(disk)).filter(({ event }) => event.type === "story.accepted");

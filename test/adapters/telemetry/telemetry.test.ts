@@ -98,7 +98,7 @@ async function wholeStory(write: ReturnType<typeof desk>["ours"], others = write
 }
 
 describe("traces", () => {
-  it("tell each piece with its times and its result, and no text of a person or agent", async () => {
+  it("report each piece with its times and result, without text of a person or agent", async () => {
     const { ours } = desk();
     await wholeStory(ours);
     const spans = told.spans();
@@ -134,7 +134,7 @@ describe("traces", () => {
     expect(JSON.stringify([spans, await told.measured()])).not.toContain("hunter2");
   });
 
-  it("are one for each story, with the same ids from every worker", async () => {
+  it("are one per story, with the same ids from every worker", async () => {
     const one = desk("w1");
     await wholeStory(one.ours);
     const [first] = told.spans();
@@ -148,13 +148,13 @@ describe("traces", () => {
     expect(told.spans().at(-1)!.traceId).not.toBe(first!.traceId);
   });
 
-  it("say nothing of what others did", async () => {
+  it("report nothing that other workers did", async () => {
     const { others } = desk();
     await wholeStory(others);
     expect(told.spans()).toEqual([]);
   });
 
-  it("tell what another began when we end it, and leave out what another ended for us", async () => {
+  it("report another worker's piece if this one ends it, and omit a piece that another one ended", async () => {
     const heir = desk("heir");
     await heir.others(T0, null, { type: "policy.set", policy: presetPolicy("critic-audit"), by: "x" });
     await heir.others(T0, "a", { type: "story.added", story: story("a") }, START, PREPARED, ATTEMPT);
@@ -171,7 +171,7 @@ describe("traces", () => {
     expect(told.spans().map(({ attributes }) => attributes["remand.attempt"])).toEqual([3]);
   });
 
-  it("tell what a person broke off, if we were at it", async () => {
+  it("report a piece that a person interrupted, if this worker was doing it", async () => {
     const { ours, others } = desk();
     await ours(T0, null, { type: "policy.set", policy: presetPolicy("critic-audit"), by: "x" });
     await ours(T0, "a", { type: "story.added", story: story("a") });
@@ -182,7 +182,7 @@ describe("traces", () => {
     expect(told.spans().at(-1)).toMatchObject({ atMs: T0 + 4, attributes: { "remand.outcome": "ended-by-person" } });
   });
 
-  it("end no earlier than they began, whatever two clocks say", async () => {
+  it("never end before they began, even if two clocks differ", async () => {
     const { ours, others } = desk();
     await others(T0, null, { type: "policy.set", policy: presetPolicy("critic-audit"), by: "x" });
     await others(T0, "a", { type: "story.added", story: story("a") });
@@ -193,7 +193,7 @@ describe("traces", () => {
 });
 
 describe("metrics", () => {
-  it("count what we did, by few words and never by story", async () => {
+  it("count this worker's steps, with few attributes and never by story", async () => {
     const { ours, others, telemetry } = desk();
     await wholeStory(ours, others);
     await ours(T0, "open", { type: "story.added", story: story("open") });
@@ -241,7 +241,7 @@ describe("calls of agents", () => {
     return player!.agent.run(request(key), { signal: new AbortController().signal, onEvent: () => undefined });
   }
 
-  it("are told by the conventions for generative AI, without a word of what was said", async () => {
+  it("are reported by the conventions for generative AI, without their text", async () => {
     const { telemetry, at } = desk();
     at(T0);
     await asked(telemetry, "claude", "login:7", () => {
@@ -271,7 +271,7 @@ describe("calls of agents", () => {
     expect(usage.map(({ attributes }) => String(attributes["gen_ai.token.type"])).sort()).toEqual(["input", "output"]);
   });
 
-  it("say what kind of trouble there was, and not in whose words", async () => {
+  it("report the kind of an error, and not its message", async () => {
     const { telemetry } = desk();
     const error = { kind: "rate-limit", message: SECRET } as const;
     await asked(telemetry, "codex", "login:7", () =>
@@ -295,7 +295,7 @@ describe("calls of agents", () => {
     expect(JSON.stringify(told.spans())).not.toContain("/home/ada");
   });
 
-  it("that are the project's own belong to no story", async () => {
+  it("of the project itself belong to no story", async () => {
     const { telemetry } = desk();
     await asked(telemetry, "model", "@project:3", () => Promise.resolve(RESULT));
     expect(told.spans()[0]!.attributes).not.toHaveProperty("remand.story");
@@ -303,10 +303,10 @@ describe("calls of agents", () => {
   });
 });
 
-describe("whose a line is", () => {
+describe("the owner of a line", () => {
   const line = (position: number): StoredEvent => ({ position }) as StoredEvent;
 
-  test("is known even when it is folded before its append has resolved", async () => {
+  test("is known even if it is folded before its append has resolved", async () => {
     const own = createOwnLines();
     const resolvers: ((lines: readonly StoredEvent[]) => void)[] = [];
     const journal = own.around<Pick<Journal, "append">>({
@@ -333,7 +333,7 @@ describe("whose a line is", () => {
     expect(heard.at(-1)).toBe("4 others");
   });
 
-  test("an append that was refused or broke makes nothing ours", async () => {
+  test("is not this process if the append was rejected or failed", async () => {
     const own = createOwnLines();
     const refused = own.around<Pick<Journal, "append">>({
       append: () => Promise.resolve({ ok: false, conflict: { expected: 0, actual: 1 } }),
@@ -352,13 +352,13 @@ describe("whose a line is", () => {
 describe("loading", () => {
   const missing = Object.assign(new Error("no"), { code: "ERR_MODULE_NOT_FOUND" });
 
-  it("knows whether an SDK is there", () => {
+  it("detects whether there is an SDK", () => {
     expect(isSdkRegistered()).toBe(true);
     expect(isSdkRegistered({})).toBe(false);
     expect(isSdkRegistered({ [Symbol.for("opentelemetry.js.api.1")]: { version: "1.9.0" } })).toBe(false);
   });
 
-  it("takes our own API, else the project's, else none; what is broken is said", async () => {
+  it("uses Remand's own API, else the project's, else none; a broken one is reported", async () => {
     expect((await loadApi("/nowhere"))?.trace).toBe(told.api.trace);
     expect(await loadApi("/nowhere", () => Promise.reject(missing))).toBeNull();
     const ofProject = await loadApi(process.cwd(), () => Promise.reject(missing));

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { createLineAsker } from "../../../src/adapters/terminal/keyboard.ts";
 
-test("each question gets its line, those that were typed ahead too", async () => {
+test("each question gets its line, including lines typed ahead", async () => {
   const input = new PassThrough();
   let shown = "";
   const ask = createLineAsker(input, { write: (text) => (shown += text) });
@@ -15,7 +15,7 @@ test("each question gets its line, those that were typed ahead too", async () =>
   expect(shown).toBe("first? second? third? ");
 });
 
-test("an end instead of an answer is no answer", async () => {
+test("the end of input is no answer", async () => {
   const input = new PassThrough();
   const ask = createLineAsker(input, { write: () => undefined });
   input.end("one\n");

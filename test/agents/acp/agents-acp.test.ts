@@ -50,7 +50,7 @@ describe("acp", () => {
     heard.flatMap(({ method, result }) => (method === undefined ? [result!["outcome"]] : []));
 
   test.each([{ loadSession: true }, { sessionCapabilities: { resume: {} } }])(
-    "it goes on with a conversation by what the agent can (%j), and takes nothing old for new",
+    "resumes a conversation by what the agent supports (%j), and ignores repeated old messages",
     async (capabilities) => {
       const first = await run(
         { capabilities, costs: { costUsd: 0.25, tokens: 100 } },
@@ -92,7 +92,7 @@ describe("acp", () => {
   const YES = { outcome: "selected", optionId: "y" };
   const NO = { outcome: "selected", optionId: "n" };
 
-  test("what it asks for is answered by its access, once, and refusals are told", async () => {
+  test("requests are answered by its access, once, and refusals are reported", async () => {
     const inside = join(place.cwd, "new/a.ts");
     symlinkSync(place.folder, join(place.cwd, "link"));
     const asks = [
@@ -120,7 +120,7 @@ describe("acp", () => {
     expect(answers()).toEqual(asks.map(() => YES));
   });
 
-  test("who may only look is put into a mode for that, where there is one", async () => {
+  test("read access selects a read-only mode, if there is one", async () => {
     const modes = [{ id: "default" }, { id: "plan" }];
     await run({ modes }, { access: "read" });
     expect(sent("session/set_mode")).toMatchObject([{ modeId: "plan" }]);
@@ -129,12 +129,12 @@ describe("acp", () => {
     expect(sent("session/set_mode")).toEqual([]);
   });
 
-  test("a model is asked for by name, and one that does not exist is a bad request", async () => {
+  test("a model is requested by name, and an unknown one is a bad request", async () => {
     expect(await run({}, { model: "fast" })).toMatchObject({ status: "completed" });
     expect(await run({}, { model: "none" })).toMatchObject({ error: { kind: "bad-request", fix: expect.any(String) } });
   });
 
-  test("it reports by a tool, where it takes servers", async () => {
+  test("reports by a tool if the agent accepts servers", async () => {
     const issue = { severity: "major", category: "bug", description: "drops tabs" };
     const calls = [{ name: "report_verdict", arguments: { story: "cart", verdict: "fail", issues: [issue] } }];
     const asks = [tool("other", "mcp__remand__report_verdict"), tool("other", "mcp__other__report_verdicts")];
@@ -148,12 +148,12 @@ describe("acp", () => {
     expect(sent("session/new")).toMatchObject([{ mcpServers: [] }]);
   });
 
-  test("a provider's complaint that comes as an answer is no answer", async () => {
+  test("a provider's error that comes as an answer is no answer", async () => {
     expect(await run({ says: "unexpected status 529 Overloaded" })).toMatchObject({ error: { kind: "overloaded" } });
     expect(await run({ ends: "refused" })).toMatchObject({ status: "failed", error: { kind: "refused" } });
   });
 
-  test("an agent that says that it was interrupted has not completed anything", async () => {
+  test("an agent that reports an interruption has not completed anything", async () => {
     expect(await run({ polite: true }, { timeoutMs: 3000 })).toMatchObject({ status: "timeout", error: null });
     const { agent } = make(place.folder, { polite: true });
     const over = new AbortController();
@@ -178,7 +178,7 @@ describe("acp", () => {
     expect(sent("session/prompt")).toHaveLength(3);
   });
 
-  test("nothing that lies in the worktree is to be loaded, in a new conversation or an old one", async () => {
+  test("no settings in the worktree are loaded, in a new conversation or an old one", async () => {
     const capabilities = { loadSession: true };
     await run({ capabilities }, { session: (await run({ capabilities })).session });
     const plain = { claudeCode: { options: { settingSources: [], strictMcpConfig: true, promptSuggestions: false } } };
@@ -186,11 +186,11 @@ describe("acp", () => {
     expect(sent("session/load")).toMatchObject([{ _meta: plain }]);
   });
 
-  test("an agent that answers and stays is ended, and its answer counts", async () => {
+  test("an agent that does not exit after its answer is ended, and its answer counts", async () => {
     expect(await run({ stays: true })).toMatchObject({ status: "completed", text: "done", error: null });
   });
 
-  test("a program that is not there, or speaks something else, is told", async () => {
+  test("a missing program, and one with another protocol, are reported", async () => {
     const { agent } = make(place.folder, {}, { command: join(place.folder, "none") });
     expect(await place.run(agent, {})).toMatchObject({ error: { kind: "launch" } });
     const other = createAcpAgent({ command: "true", environment: { source, sees: [] } });

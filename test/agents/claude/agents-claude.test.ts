@@ -62,7 +62,7 @@ describe("claude", () => {
   const asked = (): Asked => askedOf(fake).at(-1)!;
   const valueOf = (name: string): string | undefined => asked().args[asked().args.indexOf(name) + 1];
 
-  test("nothing of the worktree's or the user's settings is loaded", async () => {
+  test("loads no settings of the worktree or the user", async () => {
     await run({});
     expect(asked().args).toEqual(expect.arrayContaining(["--strict-mcp-config", "--disable-slash-commands"]));
     expect(valueOf("--setting-sources")).toBe("");
@@ -87,14 +87,14 @@ describe("claude", () => {
     ["full", ["Bash(ls)"], "Bash", "Bash(ls),WebFetch,WebSearch"],
     ["read", ["Bash(ls)"], "", null],
     ["full", ["mcp__other__x", "Nonsense"], "", "WebFetch,WebSearch"],
-  ])("access %s of a role that names %j has the tools %j and no more than the access", async (access, ...rest) => {
+  ])("access %s of a role that names %j has the tools %j, within the access", async (access, ...rest) => {
     const [named, tools, allowed] = rest;
     await run({}, { access, tools: named });
     expect(valueOf("--tools")).toBe(tools);
     expect(asked().args.includes("--allowedTools") ? valueOf("--allowedTools") : null).toBe(allowed);
   });
 
-  test("a role that names its commands gets no others for being in a sandbox", async () => {
+  test("a role that names its commands gets no others in a sandbox", async () => {
     for (const name of ["bwrap", "socat"]) writeFileSync(join(place.folder, name), "#!/bin/sh\n", { mode: 0o755 });
     const environment = { source: { ...source, PATH: `${place.folder}:/usr/bin:/bin` }, sees: [] };
     const isLetIn = (): unknown =>
@@ -105,14 +105,14 @@ describe("claude", () => {
     expect(isLetIn()).toBe(true);
   });
 
-  test("a role whose access is full gets it where it may edit, and never where it may only look", async () => {
+  test("a role with full access gets it for edits, and never for reading", async () => {
     await run({}, { access: "edit" }, { edits: "full" });
     expect(valueOf("--allowedTools")).toBe("Bash,WebFetch,WebSearch");
     await run({}, { access: "read" }, { edits: "full" });
     expect(valueOf("--tools")).toBe("Read,Grep,Glob");
   });
 
-  test("commands run in a sandbox where the machine has what that needs, and only where it may edit", async () => {
+  test("commands run in a sandbox if the machine has the programs for it, and only with edit access", async () => {
     for (const name of ["bwrap", "socat"]) writeFileSync(join(place.folder, name), "#!/bin/sh\n", { mode: 0o755 });
     const environment = { source: { ...source, PATH: `${place.folder}:/usr/bin:/bin` }, sees: [] };
     await run({}, {}, { environment });
@@ -130,7 +130,7 @@ describe("claude", () => {
     expect(asked().args).not.toContain("--settings");
   });
 
-  test("what its sandbox leaves lying about is taken away, and nothing else", async () => {
+  test("files that its sandbox leaves behind are removed, and nothing else", async () => {
     for (const name of ["bwrap", "socat"]) writeFileSync(join(place.folder, name), "#!/bin/sh\n", { mode: 0o755 });
     writeFileSync(join(place.cwd, ".npmrc"), "", { mode: 0o444 });
     const raw = `fs.mkdirSync(".claude/skills", { recursive: true });
@@ -141,7 +141,7 @@ describe("claude", () => {
     expect(readdirSync(place.cwd).sort()).toEqual([".npmrc", "empty.txt", "locked.txt"]);
   });
 
-  test("it sees its login and the names given, and nothing else of ours; what the agent runs sees no login", async () => {
+  test("sees its login and the named variables only; the programs of the agent see no login", async () => {
     const raw = `const { execFileSync } = require("node:child_process");
       const seen = execFileSync(process.env.CLAUDE_CODE_SHELL_PREFIX, ['echo "[$ANTHROPIC_API_KEY|$NAMED]" "a  b"']).toString();
       print({ type: "result", is_error: false, result: seen });`;
@@ -154,20 +154,20 @@ describe("claude", () => {
     expect(env).toMatchObject({ DISABLE_AUTOUPDATER: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" });
   });
 
-  test("the project's instructions stand before the first prompt of a conversation, and not before the next", async () => {
+  test("the project's instructions come before the first prompt of a conversation, and not before later ones", async () => {
     const first = await run({}, {}, { instructions: "Use tabs." });
     expect(asked().stdin).toBe("Use tabs.\n\nfix the parser");
     await run({}, { session: first.session, prompt: "again" }, { instructions: "Use tabs." });
     expect(asked().stdin).toBe("again");
   });
 
-  test("model and further arguments are passed on", async () => {
+  test("model and more arguments are passed on", async () => {
     await run({}, { model: "opus" }, { args: ["--effort", "low"] });
     expect(valueOf("--model")).toBe("opus");
     expect(asked().args.slice(-2)).toEqual(["--effort", "low"]);
   });
 
-  test("a rate limit says when to try again, and a wrong key does not wait for all its retries", async () => {
+  test("a rate limit says when to try again, and a wrong key does not wait for all retries", async () => {
     const limited = await run({ ends: "rate-limit" }, {}, { now: () => 1_000_000 });
     expect(limited.error).toMatchObject({ kind: "rate-limit", retryAt: 1_120_000 });
     const auth = await run({ ends: "auth" });
@@ -190,7 +190,7 @@ describe("claude", () => {
     expect((await run({ raw })).error?.kind).toBe(kind);
   });
 
-  test("an older version counts each run by itself", async () => {
+  test("an older version counts each run separately", async () => {
     const raw = `print({ type: "result", is_error: false, result: "x", usage: { input_tokens: 900, output_tokens: 100 },
       modelUsage: { m: { inputTokens: 900, outputTokens: 100, costUSD: 0.005 } } });`;
     const session = {
@@ -206,7 +206,7 @@ describe("claude", () => {
     });
   });
 
-  test("what a run that was cut off could not report is counted with the next", async () => {
+  test("usage that an interrupted run could not report is counted with the next", async () => {
     const used = (n: number) => `{ m: { inputTokens: ${n}, outputTokens: 0, costUSD: ${n / 1000} } }`;
     const raw = `print({ type: "result", is_error: false, result: "x", modelUsage: ${used(5000)}, model_usage_since_last_result: ${used(1000)} });`;
     const session = {
@@ -217,14 +217,14 @@ describe("claude", () => {
     expect(await run({ raw }, { session })).toMatchObject({ tokens: 3000, costUsd: 3 });
   });
 
-  test("several results of one run are added, and a price that was made up is none", async () => {
+  test("several results of one run are added, and an estimated price counts as none", async () => {
     const raw = `const used = (costBasis) => ({ m: { inputTokens: 10, cacheReadInputTokens: 5, costUSD: 1, costBasis } });
       print({ type: "result", is_error: false, result: "one", model_usage_since_last_result: used("list") });
       print({ type: "result", is_error: false, result: "two", model_usage_since_last_result: used("unknown") });`;
     expect(await run({ raw })).toMatchObject({ text: "two", tokens: 30, costUsd: null });
   });
 
-  test("denials are told", async () => {
+  test("denials are reported", async () => {
     const raw = `print({ type: "result", is_error: false, result: "", permission_denials: [{ tool_name: "Bash", tool_input: { command: "curl x" } }] });`;
     expect((await run({ raw })).denied).toEqual(["Bash: curl x"]);
   });
@@ -237,12 +237,12 @@ describe("claude", () => {
       "fields of other types",
       'print({ type: "assistant", message: { content: [null, 3, { type: "text", text: 7 }] }, session_id: 5 }); print({ type: "system", subtype: [] });',
     ],
-  ])("%s is a crash and not a throw", async (_, raw) => {
+  ])("%s is a crash and does not throw", async (_, raw) => {
     const result = await run({ raw });
     expect(result).toMatchObject({ status: "failed", error: { kind: "crash" }, tokens: null, costUsd: null });
   });
 
-  test("a result after a hundred megabytes of noise is heard", async () => {
+  test("a result after a hundred megabytes of noise is read", async () => {
     const raw = `const noise = Buffer.alloc(1024 * 1024, "x"); noise[noise.length - 1] = 10;
       for (let i = 0; i < 100; i++) for (let at = 0; at < noise.length; ) at += fs.writeSync(1, noise, at);
       print({ type: "result", is_error: false, result: "heard" });`;
@@ -250,12 +250,12 @@ describe("claude", () => {
     expect(result).toMatchObject({ status: "completed", text: "heard" });
   });
 
-  test("a client that does not know an argument is out of date, and that is said", async () => {
+  test("a client that does not know an argument is reported as outdated", async () => {
     const result = await run({ raw: `process.stderr.write("error: unknown option '--tools'\\n"); process.exit(1);` });
     expect(result.error).toMatchObject({ kind: "bad-request", fix: expect.stringMatching(/up to date/) });
   });
 
-  test("a client that is not there is missing, and it is said how to get it", async () => {
+  test("a missing client is reported, with the command that installs it", async () => {
     const result = await run({}, {}, { command: "./nowhere/claude" });
     expect(result.error).toMatchObject({ kind: "launch", fix: expect.stringContaining("npm install") });
     const unnamed = await run(
@@ -266,7 +266,7 @@ describe("claude", () => {
     expect(unnamed.error).toMatchObject({ kind: "launch", message: "there is no claude on this machine" });
   });
 
-  test("nothing of a dispatch stays behind", async () => {
+  test("a dispatch leaves no files", async () => {
     await run({}, { outputSchema: { type: "object" } });
     expect(readdirSync(place.folder)).toEqual(["claude"]);
   });

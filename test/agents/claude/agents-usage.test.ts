@@ -7,8 +7,8 @@ import type { ProcessResult } from "../../../src/adapters/process/run-process.ts
 const ENDED = { status: "exited", stderr: "" } as ProcessResult;
 const nothing = (): void => undefined;
 
-describe("input and output apart", () => {
-  it("claude: by model, with what was read from its cache, over all results of a run", () => {
+describe("tokens by kind", () => {
+  it("claude: by model, with cached input, over all results of a run", () => {
     const listener = createClaudeListener(nothing, () => 0);
     const models = {
       haiku: { inputTokens: 5, outputTokens: 5 },
@@ -28,14 +28,14 @@ describe("input and output apart", () => {
     });
   });
 
-  it("claude: of the main loop, where it says no more", () => {
+  it("claude: of the main loop, if nothing else is reported", () => {
     const listener = createClaudeListener(nothing, () => 0);
     const usage = { input_tokens: 3, output_tokens: 4, cache_read_input_tokens: 10 };
     listener.hear({ type: "result", is_error: false, result: "x", usage, modelUsage: { opus: { inputTokens: 13 } } });
     expect(listener.report(ENDED).parts).toEqual({ model: "opus", input: 13, output: 4, cached: 10 });
   });
 
-  it("codex: of a conversation that is new, and by what was known of it before of one that went on", () => {
+  it("codex: of a new conversation, and by difference for a resumed one", () => {
     const listener = createCodexListener(null, nothing, () => 0);
     const usage = { input_tokens: 30, cached_input_tokens: 20, output_tokens: 12 };
     listener.hear({ type: "turn.completed", usage });
@@ -46,7 +46,7 @@ describe("input and output apart", () => {
     expect(usageOfParts(parts, 7, before)).toEqual({ usage: { inputTokens: 4, outputTokens: 3, cachedTokens: 2 } });
   });
 
-  it("codex: what does not add up is of something else, and is left out", () => {
+  it("codex: numbers that do not add up are left out", () => {
     const parts = { model: null, input: 30, output: 12, cached: 20 };
     expect(usageOfParts(parts, 7)).toEqual({});
     expect(usageOfParts(parts, 7, { tokens: 35 })).toEqual({});

@@ -58,7 +58,7 @@ describe("codex", () => {
   const args = (): readonly string[] => askedOf(fake).at(-1)!.args;
   const settings = (): readonly string[] => args().filter((_, at) => args()[at - 1] === "-c");
 
-  test("nothing of the worktree's or the user's settings is loaded, even where the project is trusted", async () => {
+  test("loads no settings of the worktree or the user, even if the project is trusted", async () => {
     await run({});
     expect(args()).toEqual(expect.arrayContaining(["--ignore-user-config", "--ignore-rules"]));
     expect(args().filter((_, at) => args()[at - 1] === "--disable")).toEqual(["hooks", "plugins", "apps"]);
@@ -83,14 +83,14 @@ describe("codex", () => {
     expect(settings().includes("sandbox_workspace_write.exclude_slash_tmp=true")).toBe(access === "edit");
   });
 
-  test("a role whose access is full gets it where it may edit, and never where it may only look", async () => {
+  test("a role with full access gets it for edits, and never for reading", async () => {
     await run({}, { access: "edit" }, { edits: "full" });
     expect(args()).toContain("danger-full-access");
     await run({}, { access: "read" }, { edits: "full" });
     expect(args()).toContain("read-only");
   });
 
-  test("it sees its login, and nothing else of ours; what the agent runs does not", async () => {
+  test("sees only its login; the programs of the agent do not see it", async () => {
     await run({}, { env: { ADDED: "added" } });
     const { env } = askedOf(fake).at(-1)!;
     expect(env).toMatchObject({ CODEX_API_KEY: "sk-none", ADDED: "added" });
@@ -100,7 +100,7 @@ describe("codex", () => {
     );
   });
 
-  test("further arguments stand before the conversation's name, and the prompt is on its input", async () => {
+  test("more arguments come before the conversation's id, and the prompt is on stdin", async () => {
     const session = (await run({}, { model: "gpt-5.5" }, { args: ["-c", "x=1"] })).session;
     expect(args().slice(-5)).toEqual(["--model", "gpt-5.5", "-c", "x=1", "-"]);
     await run({}, { session }, { args: ["-c", "x=1"] });
@@ -115,7 +115,7 @@ describe("codex", () => {
       "fields of other types",
       'print({ type: "item.completed", item: 3 }); print({ type: "thread.started", thread_id: {} });',
     ],
-  ])("%s is a crash and not a throw", async (_, raw) => {
+  ])("%s is a crash and does not throw", async (_, raw) => {
     expect(await run({ raw })).toMatchObject({
       status: "failed",
       error: { kind: "crash" },
@@ -124,19 +124,19 @@ describe("codex", () => {
     });
   });
 
-  test("an answer that is not in the form asked for is no output", async () => {
+  test("an answer that is not in the requested form is no output", async () => {
     const raw = `print({ type: "item.completed", item: { type: "agent_message", text: "I think it is fine" } });
       print({ type: "turn.completed", usage: { input_tokens: 3, output_tokens: 4 } });`;
     const result = await run({ raw }, { outputSchema: { type: "object" } });
     expect(result).toMatchObject({ status: "completed", text: "I think it is fine", output: null, tokens: 7 });
   });
 
-  test("what it says before the first turn is told", async () => {
+  test("errors before the first turn are reported", async () => {
     const raw = 'process.stderr.write("Error: Not logged in\\n"); process.exit(1);';
     expect((await run({ raw })).error).toMatchObject({ kind: "auth", fix: expect.stringContaining("codex login") });
   });
 
-  test("the program is started, and not the script that npm installs", async () => {
+  test("the program is started, and not npm's script", async () => {
     const scope = join(place.folder, "node_modules", "@openai");
     const bin = join(scope, `codex-${process.platform}-${process.arch}`, "vendor", "some-triple", "bin");
     for (const each of [join(scope, "codex", "bin"), bin, join(place.folder, "bin")])
@@ -155,7 +155,7 @@ describe("codex", () => {
   });
 });
 
-describe("what Codex says went wrong", () => {
+describe("errors of Codex", () => {
   test.each([
     ["unexpected status 401 Unauthorized: Missing bearer", "auth"],
     ["unexpected status 403 Forbidden: no", "auth"],
@@ -183,7 +183,7 @@ describe("what Codex says went wrong", () => {
     ["You've hit your usage limit. Try again in 1 day 2 hours 3 minutes.", 93_780_000],
     ["429: try again in 1.5 seconds", 1500],
     ["429: try again later", undefined],
-  ])("%j: again after %s ms", (message, ms) => {
+  ])("%j: retry after %s ms", (message, ms) => {
     expect(codexError(message, 1000).retryAt).toBe(ms === undefined ? undefined : 1000 + ms);
   });
 });
@@ -202,7 +202,7 @@ describe("a schema for a strict provider", () => {
     $defs: { part: { type: "object", properties: { deep: { type: "string" } }, required: ["deep"] } },
   };
 
-  test("requires every field, lets none in besides, and asks for null where a field may be left out", () => {
+  test("requires every field, allows no others, and accepts null for an optional field", () => {
     expect(strictSchema(schema)).toEqual({
       type: "object",
       properties: {
@@ -231,7 +231,7 @@ describe("a schema for a strict provider", () => {
     });
   });
 
-  test("what came as null and may be left out is taken out, and nothing else", () => {
+  test("loses null in optional fields, and nothing else", () => {
     expect(withoutNulls({ required: null, maybe: null, list: [{ at: null }, { at: 3 }], more: null }, schema)).toEqual({
       required: null,
       list: [{}, { at: 3 }],

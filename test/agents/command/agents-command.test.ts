@@ -76,12 +76,12 @@ describe("command", () => {
   }
   const lines = () => events.flatMap((event) => (event.type === "output" ? [event.line] : []));
 
-  test("the prompt is on its input and in a file that only it may read", async () => {
+  test("gets the prompt on stdin and in a file that only it may read", async () => {
     const result = await run('cat; cat "$REMAND_PROMPT_FILE"; stat -c %a "$REMAND_PROMPT_FILE"');
     expect(result.text).toBe("fix the parser\nfix the parser\n600\n");
   });
 
-  test("it is told its access, session, model, key, and where the schema is", async () => {
+  test("gets its access, session, model, key, and the schema's file", async () => {
     const session = { agent: "command", id: "conversation 7" };
     const result = await run(
       'echo "$REMAND_ACCESS|$REMAND_SESSION|$REMAND_MODEL|$REMAND_KEY"; cat "$REMAND_SCHEMA_FILE"',
@@ -97,7 +97,7 @@ describe("command", () => {
     expect(result.text).toBe('read|conversation 7|large|story:12\n{"type":"object"}');
   });
 
-  test("what it is not told is empty, also inside another agent's dispatch", async () => {
+  test("variables without a value are empty, even inside another agent's dispatch", async () => {
     const source = { ...process.env, REMAND_SESSION: "outer", REMAND_MODEL: "outer", REMAND_SCHEMA_FILE: "/outer" };
     const result = await run(
       'set -u; echo "[$REMAND_SESSION$REMAND_MODEL$REMAND_SCHEMA_FILE]"',
@@ -107,7 +107,7 @@ describe("command", () => {
     expect(result.text).toBe("[]\n");
   });
 
-  test("it sees the usual few of our environment, the names given, and what the request adds", async () => {
+  test("sees the usual variables, the named ones, and those of the request", async () => {
     const source = { PATH: process.env["PATH"], SECRET_KEY: "s3cret", NAMED: "seen" };
     const show = 'echo "$SECRET_KEY|$NAMED|$ADDED"; test -n "$PATH"';
     const listed = await run(show, { env: { ADDED: "added" } }, { environment: { source, sees: ["NAMED"] } });
@@ -130,7 +130,7 @@ describe("command", () => {
     [127, "launch"],
     [1, "crash"],
     [139, "crash"],
-  ] as const)("exit code %i is %s, with its last words", async (code, kind) => {
+  ] as const)("exit code %i is %s, with the last lines of output", async (code, kind) => {
     const result = await run(`echo working; echo "it went wrong" >&2; exit ${code}`);
     expect(result).toMatchObject({
       status: "failed",
@@ -138,7 +138,7 @@ describe("command", () => {
     });
   });
 
-  test("a program that is not there cannot be launched, by a shell or without", async () => {
+  test("a missing program cannot be launched, with a shell or without", async () => {
     expect(await run(["no-such-program-here"])).toMatchObject({
       status: "failed",
       error: { kind: "launch", message: "there is no program no-such-program-here" },
@@ -153,7 +153,7 @@ describe("command", () => {
     });
   });
 
-  test("its result file says more than its output", async () => {
+  test("its result file has priority over its output", async () => {
     const report = {
       text: "done",
       output: { verdict: "pass" },
@@ -174,12 +174,12 @@ describe("command", () => {
     expect(events).toContainEqual({ type: "session", session });
   });
 
-  test("a result file that is nearly JSON is read", async () => {
+  test("an almost valid JSON result file is read", async () => {
     const result = await run(`printf %s "{text: 'done', costUsd: 0.5,}" > "$REMAND_RESULT_FILE"`);
     expect(result).toMatchObject({ text: "done", costUsd: 0.5 });
   });
 
-  test("a result file that is no JSON is the text, with a note", async () => {
+  test("a result file that is not JSON is the text, with a note", async () => {
     const result = await run('echo noise; echo "READY_FOR_REVIEW: s" > "$REMAND_RESULT_FILE"');
     expect(result).toMatchObject({ status: "completed", text: "READY_FOR_REVIEW: s\n", costUsd: null });
     expect(lines()).toContain("command: its result file is not JSON; it was taken as text");
@@ -188,7 +188,7 @@ describe("command", () => {
   test.each([
     ['{"text": 7, "session": {}, "usage": "many", "costUsd": -1}', "text, session, usage, costUsd"],
     ['{"text": "done", "costUsd": "free"}', "costUsd"],
-  ])("fields of the wrong kind are passed over with a note: %s", async (report, named) => {
+  ])("fields of a wrong type are ignored with a note: %s", async (report, named) => {
     const result = await run(`echo printed; printf %s ${quoted(report)} > "$REMAND_RESULT_FILE"`);
     expect(result).toMatchObject({ status: "completed", tokens: null, costUsd: null, session: null });
     expect(lines()).toContain(`command: its result file has no usable ${named}`);
@@ -205,14 +205,14 @@ describe("command", () => {
     expect(lines().join("\n")).toContain(note);
   });
 
-  test("without a result file JSON on its output is the answer, if one was asked for", async () => {
+  test("without a result file JSON on stdout is the answer, if one was requested", async () => {
     const command = `echo '{"verdict": "fail"}'`;
     expect((await run(command, { outputSchema: {} })).output).toEqual({ verdict: "fail" });
     expect((await run(command)).output).toBeNull();
     expect((await run("echo no answer", { outputSchema: {} })).output).toBeNull();
   });
 
-  test("a hundred megabytes of output are cut in the middle, and say so", async () => {
+  test("a hundred megabytes of output are cut in the middle, with a note", async () => {
     const result = await run(
       "head -c 100000000 /dev/zero | tr '\\0' x; echo; echo the end",
       {},
@@ -225,14 +225,14 @@ describe("command", () => {
     expect(Math.max(...lines().map((line) => line.length))).toBeLessThan(4100);
   });
 
-  test("what it said before it timed out is kept", async () => {
+  test("output before a timeout is kept", async () => {
     const result = await run('echo half; echo \'{"session": "c-9"}\' > "$REMAND_RESULT_FILE"; sleep 100', {
       timeoutMs: 3000,
     });
     expect(result).toMatchObject({ status: "timeout", text: "half\n", session: { id: "c-9" } });
   });
 
-  test("a place for its files that cannot be written is a failure, and not a throw", async () => {
+  test("an unwritable folder for its files is a failure, and does not throw", async () => {
     const file = join(cwd, "file");
     writeFileSync(file, "");
     chmodSync(file, 0o400);
@@ -241,7 +241,7 @@ describe("command", () => {
     expect(result.error?.message).toMatch(/files for command could not be written/);
   });
 
-  test("its files are gone when it has ended", async () => {
+  test("its files are removed when it has ended", async () => {
     const result = await run('echo "$REMAND_PROMPT_FILE"');
     expect(result.text.trim().startsWith(temp)).toBe(true);
     expect(existsSync(result.text.trim())).toBe(false);

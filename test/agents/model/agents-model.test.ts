@@ -66,14 +66,14 @@ describe("model", () => {
       install("@ai-sdk/fake", PROVIDER);
     });
 
-    test("it asks the model with the provider's own key, and says what was used; the cost is unknown", async () => {
+    test("it calls the model with the provider's key, and reports the usage; the cost is unknown", async () => {
       const result = await run({});
       expect(result).toMatchObject({ status: "completed", error: null, output: null, tokens: 42, costUsd: null });
       expect(JSON.parse(result.text)).toEqual({ apiKey: "key", baseURL: "http://127.0.0.1:1", id: "large/1" });
       expect(events).toEqual([{ type: "output", line: result.text }]);
     });
 
-    test("it answers in the form that was asked for", async () => {
+    test("it answers in the requested form", async () => {
       const form = { type: "object" };
       const result = await run({}, { outputSchema: form });
       expect(result).toMatchObject({ status: "completed", text: "", output: { passed: true, issues: [], form } });
@@ -88,11 +88,11 @@ describe("model", () => {
       [{ fails: 400, message: "prompt is too long" }, "context-length"],
       [{ fails: 404 }, "bad-request"],
       [{ name: "AI_NoObjectGeneratedError" }, "crash"],
-    ])("trouble %j is told as %s", async (says, kind) => {
+    ])("error %j is reported as %s", async (says, kind) => {
       expect(await run(says)).toMatchObject({ status: "failed", error: { kind } });
     });
 
-    test("a rate limit says when to try again, a refusal that it was one, and both what they used", async () => {
+    test("a rate limit says when to try again, a refusal is reported as one, and both report usage", async () => {
       const beganAt = Date.now();
       const limited = await run({ fails: 429 });
       expect(limited.error?.retryAt).toBeGreaterThanOrEqual(beganAt + 60_000);
@@ -105,7 +105,7 @@ describe("model", () => {
       });
     });
 
-    test("an address of Anthropic's without a version is one for Claude Code, and gets it", async () => {
+    test("an address of Anthropic's without a version gets one, because it is for Claude Code", async () => {
       install("@ai-sdk/anthropic", PROVIDER);
       const ask = async (address: string): Promise<unknown> =>
         (
@@ -118,7 +118,7 @@ describe("model", () => {
       expect(await ask("https://proxy.example/anthropic/v1")).toBe("https://proxy.example/anthropic/v1");
     });
 
-    test("it only reviews, and must be told which model", async () => {
+    test("it only reviews, and needs a model's name", async () => {
       expect((await run({}, { access: "edit" })).error?.message).toContain("only review");
       expect((await run({}, { model: null })).error?.fix).toContain("name it with its provider");
       expect((await run({}, { model: "large" })).error?.kind).toBe("bad-request");

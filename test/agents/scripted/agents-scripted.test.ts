@@ -86,19 +86,19 @@ describe("scripted", () => {
 
   const THREE = "attempts: [{say: one}, {say: two}, {say: three}]";
 
-  describe("which attempt is played", () => {
-    test("the turn says which one, and the last one goes on for ever", async () => {
+  describe("the attempt to play", () => {
+    test("is the request's turn, and the last one repeats", async () => {
       const said = [];
       for (const turn of [0, 1, 2, 3]) said.push((await call(THREE, `s:${turn}`, { turn })).text);
       expect(said).toEqual(["one", "two", "three", "three"]);
     });
 
-    test("the same turn is the same attempt, however often and under whatever key", async () => {
+    test("is the same for the same turn, however often and under any key", async () => {
       expect((await call(THREE, "s:2", { turn: 1 })).text).toBe("two");
       expect((await call(THREE, "s:9", { turn: 1 })).text).toBe("two");
     });
 
-    test("`loop: error` refuses to go on after the last one", async () => {
+    test("ends with an error after the last one with `loop: error`", async () => {
       const text = "loop: error\nattempts: [{say: one}]";
       expect((await call(text, "s:1")).text).toBe("one");
       expect(await call(text, "s:2", { turn: 1 })).toMatchObject({
@@ -107,7 +107,7 @@ describe("scripted", () => {
       });
     });
 
-    test("the first part that fits the role and the story is played", async () => {
+    test("is from the first part that matches the role and the story", async () => {
       const text = `
 parts:
   - match: { role: critic }
@@ -129,7 +129,7 @@ parts:
     });
   });
 
-  describe("what it does", () => {
+  describe("its effects", () => {
     test("writes, deletes, appends and replaces", async () => {
       writeFileSync(join(cwd, "old.txt"), "old");
       writeFileSync(join(cwd, "log.txt"), "a\n");
@@ -146,7 +146,7 @@ attempts:
       expect([read("log.txt"), read("fresh.txt"), read("code.js")]).toEqual(["a\nb\n", "c", "return x + b;\n"]);
     });
 
-    test("a call that was killed is played again over what it left, and does nothing twice", async () => {
+    test("a killed call is played again over what it left, and repeats nothing", async () => {
       writeFileSync(join(cwd, "code.js"), "return a - b;\n");
       const text = 'attempts: [{replace: {path: code.js, from: "-", to: "+"}, append: {code.js: "// end\\n"}}]';
       expect(await call(text, "s:1")).toMatchObject({ status: "completed" });
@@ -184,7 +184,7 @@ attempts:
       [".git/hooks/pre-commit", "is git's own"],
       ["sub/.git/config", "is git's own"],
       ["folder", "is a folder"],
-    ])("the path %s is refused before anything is written", async (path, message) => {
+    ])("the path %s is rejected before anything is written", async (path, message) => {
       symlinkSync(outside, join(cwd, "link"));
       writeFileSync(join(outside, "secret.txt"), "theirs");
       symlinkSync(join(outside, "secret.txt"), join(cwd, "file-link"));
@@ -205,19 +205,19 @@ attempts:
       expect(read("real/x.txt")).toBe("inside");
     });
 
-    test("who may only look changes nothing, and it is told", async () => {
+    test("with read access nothing is changed, and a note says so", async () => {
       const result = await call("attempts: [{edit: {a.txt: a}, say: done}]", "s:1", { access: "read" });
       expect(result).toMatchObject({ status: "completed", text: "done", denied: ["edit: it may only look"] });
       expect(existsSync(join(cwd, "a.txt"))).toBe(false);
     });
 
-    test("an answer in the form that was asked for", async () => {
+    test("an answer in the requested form", async () => {
       expect((await call("attempts: [{output: {verdict: pass}}]", "s:1")).output).toEqual({ verdict: "pass" });
     });
   });
 
-  describe("how it ends", () => {
-    test("a crash comes after the edits, as with a real one", async () => {
+  describe("its end", () => {
+    test("a crash comes after the edits, as with a real agent", async () => {
       expect(await call("attempts: [{edit: {half.txt: x}, crash: true, cost: 0.1}]", "s:1")).toMatchObject({
         status: "failed",
         costUsd: 0.1,
@@ -240,7 +240,7 @@ attempts:
       expect(await call(`attempts: [{error: ${kind}}]`, "s:1")).toMatchObject({ status: "failed", error: { kind } });
     });
 
-    test("with a time to come again", async () => {
+    test("with a time for the retry", async () => {
       const before = clock.now();
       const result = await call("attempts: [{error: rate-limit, retryAfter: 2s}]", "s:1");
       expect(result.error?.retryAt).toBeGreaterThanOrEqual(before + 2000);
@@ -252,14 +252,14 @@ attempts:
       expect(result.text).toContain("READY_FOR_REV\n");
     });
 
-    test("a delay beyond the timeout is a timeout, and nothing was done", async () => {
+    test("a delay beyond the timeout is a timeout without effects", async () => {
       expect(await call("attempts: [{delay: 1m, edit: {a.txt: a}}]", "s:1", { timeoutMs: 100 })).toMatchObject({
         status: "timeout",
       });
       expect(existsSync(join(cwd, "a.txt"))).toBe(false);
     });
 
-    test("a delay within it is waited for", async () => {
+    test("a shorter delay is waited for", async () => {
       const result = await call("attempts: [{delay: 120ms, say: late}]", "s:1");
       expect(result).toMatchObject({ status: "completed", text: "late" });
       expect(result.durationMs).toBeGreaterThanOrEqual(110);

@@ -137,7 +137,7 @@ describe("an auditor", () => {
     expect(asked[0]).toMatchObject({ access: "read", turn: 0 });
   });
 
-  test("is shown the work where it cannot look, and told to go by what the engine ran", async () => {
+  test("is shown the work if it cannot read files, and told to rely on the engine's runs", async () => {
     const asked: Asked[] = [];
     const blind = scriptedReviewers({ auditor: [PASSED] }, asked, ["auditor"]);
     await audit([PASSED], {}, { roleRegistry: blind });
@@ -151,7 +151,7 @@ describe("an auditor", () => {
     expect(seeing[0]!.prompt).not.toContain("### The Work");
   });
 
-  test("is not asked about work of which it would see a part alone", async () => {
+  test("is not asked about work that it would see only in part", async () => {
     const asked: Asked[] = [];
     const roleRegistry = scriptedReviewers({ auditor: [PASSED] }, asked, ["auditor"]);
     const workspace = fakeWorkspace({ diff: () => Promise.resolve("+ line\n".repeat(10_000)) });
@@ -179,7 +179,7 @@ describe("an auditor", () => {
     expect(judgement.disagreement).toBeUndefined();
   });
 
-  test("shows the output of checks as evidence of its failure only where they failed, or it says that they do", async () => {
+  test("shows the checks' output as evidence of its failure only if they failed, or it says that they do", async () => {
     const log = evidenceId("c".repeat(64));
     const checks = (result: "pass" | "fail", runs = [run()]) =>
       judgementOf({ ...green.checks, result, runs, evidence: [log] });
@@ -190,7 +190,7 @@ describe("an auditor", () => {
     expect(await kept(PASSED, checks("fail", [red]))).toBe(true);
   });
 
-  test("fails some and passes others; what holds is told, because it must stay so", async () => {
+  test("fails some and passes others; passed ones are listed, because they must stay so", async () => {
     const { judgement } = await audit([FAILED]);
     expect(judgement).toMatchObject({
       result: "fail",
@@ -211,7 +211,7 @@ describe("an auditor", () => {
     ]);
   });
 
-  test("names a criterion as it likes: the finding is the same one", async () => {
+  test("may word a criterion freely: the finding is the same", async () => {
     const [first] = (await audit([FAILED])).judgement.findings.slice(-1);
     const reworded = FAILED.replace(
       `${OTHER}: FAILED - the second argument is not read`,
@@ -220,7 +220,7 @@ describe("an auditor", () => {
     expect((await audit([reworded])).judgement.findings.at(-1)!.id).toBe(first!.id);
   });
 
-  test("what held in the audit before, and is not mentioned in a failed one, must still stay so", async () => {
+  test("keeps an earlier pass of a criterion that a failed audit does not mention", async () => {
     const last = judgementOf({
       gate: "audit",
       result: "fail",
@@ -254,7 +254,7 @@ describe("a criterion that is not mentioned", () => {
     expect(judgement.summary).toContain("auditor left out what its verdict needs");
   });
 
-  test("is nothing to ask about where the story names none", async () => {
+  test("needs no question if the story has no criteria", async () => {
     const { judgement } = await audit(["AUDIT_PASSED: checkout\n\nSummary: the goal is reached\n"], {
       story: { ...story, criteria: [] },
     });
@@ -263,7 +263,7 @@ describe("a criterion that is not mentioned", () => {
 });
 
 describe("the engine's own runs", () => {
-  test("outweigh an auditor who passes over a red one", async () => {
+  test("outweigh an auditor who ignores a failure", async () => {
     const { judgement } = await audit([PASSED], { beside: {} }, { verify: () => Promise.resolve(redChecks) });
     expect(judgement).toMatchObject({
       result: "fail",
@@ -281,7 +281,7 @@ describe("the engine's own runs", () => {
     expect(judgement.context!.join(" ")).toContain("the exit code counts");
   });
 
-  test("are those of the checks gate on this tree, and are not made twice", async () => {
+  test("are those of the checks gate on this tree, and are not repeated", async () => {
     let runs = 0;
     const verify = () => Promise.resolve((runs++, redChecks));
     expect((await audit([PASSED], {}, { verify })).judgement.result).toBe("pass");
@@ -290,14 +290,14 @@ describe("the engine's own runs", () => {
     expect(runs).toBe(1);
   });
 
-  test("that a person has waived are shown, and not held against it again", async () => {
+  test("that a person has waived are shown, and not counted again", async () => {
     const { judgement, asked } = await audit([PASSED], { beside: { checks: redChecks } });
     expect(judgement).toMatchObject({ result: "pass", runs: [red] });
     expect(judgement.disagreement).toBeUndefined();
     expect(asked[0]!.prompt).toContain("FAIL - 1 of 4 tests failed");
   });
 
-  test("stand against a failure that only the auditor saw; the finding is kept, and says what it is", async () => {
+  test("contradict a failure that only the auditor saw; the finding is kept, and says so", async () => {
     const claim =
       "AUDIT_FAILED: checkout\n\nCommands Executed:\n- npm test (local): FAIL\n\nIssues Found:\n- src/pay.js:4: the tests fail\n";
     const { judgement } = await audit([claim]);
@@ -340,7 +340,7 @@ describe("the engine's own runs", () => {
   });
 });
 
-test("an auditor that finds fault where the critic found none contradicts the critic, and it is told", async () => {
+test("an auditor that finds a fault where the critic found none contradicts the critic, and a note says so", async () => {
   const review = judgementOf({ gate: "review", result: "pass", quality: { "Error handling": "ADEQUATE" } });
   const { judgement } = await audit([FAILED], { beside: { ...green, review } });
   expect(judgement.disagreement).toBe(
@@ -348,7 +348,7 @@ test("an auditor that finds fault where the critic found none contradicts the cr
   );
 });
 
-test("AUDIT_BLOCKED is blocked, with what is broken, and charges nobody", async () => {
+test("AUDIT_BLOCKED is blocked, with what is broken, and charges no role", async () => {
   const text =
     "AUDIT_BLOCKED: checkout\n\nPre-existing Failures:\n- 12 test failures in test/db\n- the database is down\n\nCannot proceed.\n";
   const { judgement } = await audit([text]);
@@ -372,7 +372,7 @@ test.each<[string, Act, string]>([
   expect(judgement.summary).toContain(words);
 });
 
-test("a FAIL without particulars is asked about once, then passed on as best effort", async () => {
+test("a FAIL without details is asked about once, then passed on as best effort", async () => {
   const { judgement, asked } = await audit(["AUDIT_FAILED: checkout\n\nSummary: no\n"]);
   expect(asked).toHaveLength(2);
   expect(judgement).toMatchObject({

@@ -16,23 +16,23 @@ const env = { PATH: process.env["PATH"] ?? "", FORCE_COLOR: "1", PYTHONPATH: "/m
 const run = (command: string) =>
   createCommandTrial(env, NO_SANDBOX).run({ command, path: folder, timeoutMs: 20_000 }, { signal });
 
-test("says how a command ended and what it printed", async () => {
+test("reports how a command ended and its output", async () => {
   expect(await run("echo fine")).toMatchObject({ passed: true, timedOut: false, output: "fine\n" });
   expect(await run("echo bad; exit 3")).toMatchObject({ passed: false, timedOut: false, output: "bad\n" });
 });
 
-test("it sees the variables of a check", async () => {
+test("the environment is that of a check", async () => {
   const { output } = await run('echo "$NO_COLOR $CI $FORCE_COLOR $PYTHONDONTWRITEBYTECODE $PYTHONPATH"');
   expect(output).toMatch(/^ 1 {2}1 (?:\S+:)?\/mine\n$/);
 });
 
-test("what it sees may depend on where it is tried", async () => {
+test("the environment may depend on the folder", async () => {
   const trial = createCommandTrial(async (path) => ({ ...env, WHERE: path }), NO_SANDBOX);
   const { output } = await trial.run({ command: 'echo "$WHERE"', path: folder, timeoutMs: 20_000 }, { signal });
   expect(output).toBe(`${folder}\n`);
 });
 
-test("counts the tests that run a line, those that failed and those that passed", async () => {
+test("counts the failed and the passed tests that run a line", async () => {
   writeFileSync(
     join(folder, "price.py"),
     "RATE = 2\n\ndef price(n):\n    if n < 0:\n        return (\n            0)\n    return n\n",

@@ -28,14 +28,14 @@ function script(name: string, text: string): string {
 describe("set-up", () => {
   const setup = "echo set >> setups";
 
-  test("runs once for a tree and an environment, inside of it, before the first check", async () => {
+  test("runs once per tree and environment, inside of it, before the first check", async () => {
     const environments = { one: { run: "env WHERE=one", setup: 'echo "$WHERE" >> setups' }, two: { setup } };
     const judgement = await bench.judge(["test -f setups", "echo again"], { environments });
     expect(judgement.result).toBe("pass");
     expect(read("setups")).toBe("one\nset\n");
   });
 
-  test("is not repeated when the tree is judged again, and is for another tree", async () => {
+  test("is not repeated when the tree is judged again, and runs for another tree", async () => {
     const gate = bench.gate(["true"], { environments: { one: { setup, probe: "echo probed >> probes" } } });
     const control = { signal: new AbortController().signal, onOutput: () => undefined };
     const judge = (tree: string) => gate.run(gateRequest({ path: bench.folder(), tree: treeId(tree) }), control);
@@ -47,7 +47,7 @@ describe("set-up", () => {
     expect(read("setups")).toBe("set\n".repeat(5));
   });
 
-  test("that fails blocks, with the reason and what it printed; nothing is run in there", async () => {
+  test("that fails blocks, with the reason and its output; no check runs in that environment", async () => {
     const environments = { one: { setup: "echo no network; exit 3" } };
     const judgement = await bench.judge(["touch ran"], { environments });
     expect(judgement).toMatchObject({ result: "blocked", findings: [], blocking: [] });
@@ -58,13 +58,13 @@ describe("set-up", () => {
     expect(existsSync(join(bench.folder(), "ran"))).toBe(false);
   });
 
-  test("is not tried where the probe fails", async () => {
+  test("is not tried if the probe fails", async () => {
     const environments = { one: { probe: "exit 1", setup } };
     expect(await bench.judge(["true"], { environments })).toMatchObject({ result: "blocked" });
     expect(existsSync(join(bench.folder(), "setups"))).toBe(false);
   });
 
-  test("of one environment does not hold up another", async () => {
+  test("of one environment does not delay another", async () => {
     const environments = { bad: { setup: "exit 1" }, good: { setup: "true" } };
     const judgement = await bench.judge(["true"], { environments });
     expect(judgement.runs?.map(({ environment, result }) => [environment, result])).toEqual([
@@ -85,7 +85,7 @@ describe("wrappers", () => {
     expect(read("out")).toBe("it's  two|x\ny");
   });
 
-  test("npx with another version of Node, as far as a stand-in for npx can show it", async () => {
+  test("npx with another version of Node, tested with a stand-in for npx", async () => {
     mkdirSync(join(bench.folder(), "bin"));
     script("bin/npx", `[ "$*" = "$1 -p node@24 -- $5 $6 $7" ] || echo "odd: $*" >&2\nshift 4; A="it's  two" exec "$@"`);
     const env = { PATH: `${join(bench.folder(), "bin")}:${process.env["PATH"]}` };
@@ -93,7 +93,7 @@ describe("wrappers", () => {
     expect(await bench.judge([HARD, "test -n x"], { environments, env })).toMatchObject({ result: "pass" });
   });
 
-  test("ssh, as far as a stand-in that joins its words as ssh does can show it", async () => {
+  test("ssh, tested with a stand-in that joins its words as ssh does", async () => {
     mkdirSync(join(bench.folder(), "bin"));
     // ssh puts one blank between the words it is given, and a shell on the other side reads the line.
     script("bin/ssh", `shift; A="it's  two" exec sh -c "$*"`);
@@ -125,7 +125,7 @@ describe("several at once", () => {
   const meet = (own: string, other: string): string =>
     `touch ${own}; for i in $(seq 100); do test -f ${other} && break; sleep 0.05; done; test -f ${other} && echo ${own} met`;
 
-  test("run side by side, their lines are told apart, and results keep their order", async () => {
+  test("run side by side with labeled lines, and results keep their order", async () => {
     const judgement = await bench.judge(
       [
         { name: "a", run: meet("one", "two") },
@@ -142,7 +142,7 @@ describe("several at once", () => {
     expect([...bench.lines].sort()).toEqual(["[a] one met", "[b] two met", "[c] last"]);
   });
 
-  test("an environment is still set up once, and before", async () => {
+  test("set up an environment once, and first", async () => {
     const environments = { one: { setup: "sleep 0.2; echo x >> setups" } };
     expect(await bench.judge(["test -f setups", "test -f  setups"], { environments, parallel: 2 })).toMatchObject({
       result: "pass",
@@ -150,7 +150,7 @@ describe("several at once", () => {
     expect(read("setups")).toBe("x\n");
   });
 
-  test("by default one follows the other, and lines are as they were printed", async () => {
+  test("run one after the other by default, with unlabeled lines", async () => {
     expect(await bench.judge(["echo a; touch first", "test -f first"])).toMatchObject({ result: "pass" });
     expect(bench.lines).toEqual(["a"]);
   });
@@ -159,7 +159,7 @@ describe("several at once", () => {
 describe("a wrapped environment", () => {
   const clean = { workedIn: "/somewhere/else" };
 
-  test("is given the folder of the checkout where it says {checkout}", async () => {
+  test("gets the folder of the checkout for {checkout}", async () => {
     const docker = script("docker", 'test "$2" = "$PWD:/app" || exit 9; shift 2; exec "$@"');
     const environments = { box: { run: `${docker} -v {checkout}:/app` } };
     const judgement = await bench.judge(["echo ran"], { environments }, clean);
@@ -169,7 +169,7 @@ describe("a wrapped environment", () => {
     expect(readdirSync(bench.folder())).toEqual(["docker"]);
   });
 
-  test("that has files of its own passes with a note", async () => {
+  test("that has its own files passes with a note", async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), "remand-elsewhere-"));
     try {
       const docker = script("docker", `cd ${elsewhere} && exec "$@"`);
@@ -184,7 +184,7 @@ describe("a wrapped environment", () => {
   });
 });
 
-describe("a reset of what checks share", () => {
+describe("a reset of shared state", () => {
   test("runs before each run, inside the environment, and checks run one at a time", async () => {
     const reset = "rm -f rows; echo reset >> resets";
     const commands = ["test ! -f rows && touch rows", "test ! -f  rows && touch rows"];

@@ -17,8 +17,8 @@ function unit(...rounds: readonly (readonly string[])[]): { name: string; run: s
   return { name: "unit", run: "sh unit.sh" };
 }
 
-describe("a red test run", () => {
-  test("that is green on the same tree is flaky, and proves nothing", async () => {
+describe("a failed test run", () => {
+  test("that passes on the same tree is flaky, and proves nothing", async () => {
     const judgement = await bench.judge([unit(["a"], [])], { reruns: 1 });
     expect(judgement).toMatchObject({
       result: "inconclusive",
@@ -42,33 +42,33 @@ describe("a red test run", () => {
     expect(runs()).toBe(2);
   });
 
-  test("that is red each time is a failure", async () => {
+  test("that fails each time is a failure", async () => {
     const judgement = await bench.judge([unit(["a"])], { reruns: 2 });
     expect(judgement).toMatchObject({ result: "fail", blocking: [expect.any(String)] });
     expect(judgement.flaky).toBeUndefined();
     expect(runs()).toBe(3);
   });
 
-  test("with one test that fails each time, and one that does not: the one is to fix, the other is named", async () => {
+  test("with one test that fails each time and one that does not has one to fix, and names the other", async () => {
     const judgement = await bench.judge([unit(["a", "b"], ["a"])], { reruns: 1 });
     expect(judgement).toMatchObject({ result: "fail", flaky: ["unit > b"] });
     const blocking = judgement.findings.filter(({ id }) => judgement.blocking.includes(id));
     expect(blocking.map(({ symbol }) => symbol)).toEqual(["a"]);
   });
 
-  test("in which others fail the next time proves nothing", async () => {
+  test("in which other tests fail the next time proves nothing", async () => {
     expect(await bench.judge([unit(["a"], ["b"])], { reruns: 1 })).toMatchObject({
       result: "inconclusive",
       flaky: ["unit > a", "unit > b"],
     });
   });
 
-  test("is believed when it is not to be run again", async () => {
+  test("counts as failed without reruns", async () => {
     expect(await bench.judge([unit(["a"], [])], { reruns: 0 })).toMatchObject({ result: "fail" });
     expect(runs()).toBe(1);
   });
 
-  test("is believed when a tree before failed in the same way", async () => {
+  test("counts as failed if an earlier tree failed in the same way", async () => {
     const check = unit(["a"]);
     const first = await bench.judge([check], { reruns: 0 });
     await bench.judge([check], { reruns: 1 }, { last: before(first) });
@@ -78,31 +78,31 @@ describe("a red test run", () => {
     expect(runs()).toBe(4);
   });
 
-  test("only what failed is run again", async () => {
+  test("repeats only what failed", async () => {
     await bench.judge(["printf y >> other", unit(["a"], [])], { reruns: 1 });
     expect(readFileSync(join(bench.folder(), "other"), "utf8")).toBe("y");
   });
 
-  test("that breaks the second time is a failure still", async () => {
+  test("that breaks the second time is still a failure", async () => {
     const run =
       "printf x >> runs; test $(wc -c < runs) -gt 1 && exit 127; printf 'TAP version 13\\nnot ok 1 - a\\n1..1\\n'; exit 1";
     expect(await bench.judge([run], { reruns: 1 })).toMatchObject({ result: "fail" });
   });
 });
 
-test("compilers and linters, and what nobody can read, are not run again", async () => {
+test("compilers, linters and unreadable output are not run again", async () => {
   await bench.judge(["printf x >> runs; echo 'a.ts(1,2): error TS1: no'; exit 1"], { reruns: 3 });
   await bench.judge(["printf x >> runs; exit 1"], { reruns: 3 });
   expect(runs()).toBe(2);
 });
 
-describe("a test that is known to be flaky", () => {
+describe("a known flaky test", () => {
   const flakes =
     (trees: readonly string[], stories: readonly string[] = ["checkout"]) =>
     () =>
       Promise.resolve([{ name: "unit > a", times: 3, trees, stories }]);
 
-  test("says so when it fails, and is the same finding all the same", async () => {
+  test("is marked when it fails, with the same finding", async () => {
     const plain = await bench.judge([unit(["a"])], { reruns: 1 });
     const marked = await bench.judge([unit(["a"])], { reruns: 1, flakes: flakes([]) });
     expect(marked.findings[0]!.detail).toMatch(
@@ -111,7 +111,7 @@ describe("a test that is known to be flaky", () => {
     expect(marked.failure).toBe(plain.failure);
   });
 
-  test("and failed on this very tree before is not proven by a pass", async () => {
+  test("that failed on this same tree before is not proven by a pass", async () => {
     const judgement = await bench.judge([unit([])], { flakes: flakes(["tree-now"]) });
     expect(judgement).toMatchObject({ result: "inconclusive" });
     expect(judgement.summary).toContain("unit > a failed on this very tree before, so that passing now proves nothing");
@@ -121,7 +121,7 @@ describe("a test that is known to be flaky", () => {
   describe("is quarantined", () => {
     const flakyAtBase = { atBase: { failing: [], flaky: ["unit > a"], known: [], targets: [] } };
 
-    test("where it was flaky on the base: its failure is a note", async () => {
+    test("if it was flaky at the base: its failure is a note", async () => {
       const judgement = await bench.judge([unit(["a"])], { reruns: 1 }, flakyAtBase);
       expect(judgement).toMatchObject({
         result: "pass",
@@ -131,7 +131,7 @@ describe("a test that is known to be flaky", () => {
       expect(await bench.judge([unit(["a", "b"])], { reruns: 1 }, flakyAtBase)).toMatchObject({ result: "fail" });
     });
 
-    test("where it was flaky in another story, as long as it is not red each time", async () => {
+    test("if it was flaky in another story, unless it fails each time", async () => {
       const elsewhere = { reruns: 1, flakes: flakes(["another"], ["other-story"]) };
       const judgement = await bench.judge([unit(["a"], [])], elsewhere);
       expect(judgement).toMatchObject({ result: "pass", notes: ["1 quarantined flaky test: unit > a"] });
@@ -141,7 +141,7 @@ describe("a test that is known to be flaky", () => {
       expect(await bench.judge([unit(["b"], [])], elsewhere)).toMatchObject({ result: "inconclusive" });
     });
 
-    test("where a person knows that it fails, as long as it is not red each time", async () => {
+    test("if a person lists it as failing, unless it fails each time", async () => {
       const known = { atBase: { failing: [], flaky: [], known: [{ test: "a", reason: "by chance" }], targets: [] } };
       const judgement = await bench.judge([unit(["a"], [])], { reruns: 1 }, known);
       expect(judgement).toMatchObject({ result: "pass", notes: ["1 quarantined flaky test: unit > a"] });
@@ -154,7 +154,7 @@ describe("a test that is known to be flaky", () => {
       expect(await bench.judge([unit([])], elsewhere)).toMatchObject({ result: "pass" });
     });
 
-    test("but never where it is a target, nor where this story alone saw it", async () => {
+    test("but never if it is a target, nor if only this story saw it flaky", async () => {
       const target = { atBase: { failing: [], flaky: [], known: [], targets: ["unit > a"] } };
       const elsewhere = { reruns: 1, flakes: flakes([], ["other-story"]) };
       expect(await bench.judge([unit(["a"], [])], elsewhere, target)).toMatchObject({ result: "inconclusive" });

@@ -49,7 +49,7 @@ const baseline = async (options: Partial<ChecksOptions>): Promise<Partial<GateRe
 };
 const judge = (options: Partial<ChecksOptions>, request: Partial<GateRequest>) => bench.judge([UNIT], options, request);
 
-test("what fails now and passed at the base is told from what is new", async () => {
+test("failures of tests that passed at the base are distinguished from new ones", async () => {
   const options = holding("adds", "subtracts");
   says(["subtracts"], 1);
   const known = await baseline(options);
@@ -71,7 +71,7 @@ test("what fails now and passed at the base is told from what is new", async () 
   });
 });
 
-test("what passed when it was judged last, and what is only named by a count", async () => {
+test("tests that passed at the last judgement, and tests that are only counted", async () => {
   const options = holding("adds", "subtracts", "new one");
   says(["adds"], 2);
   const last = before(await judge(options, {}));
@@ -100,7 +100,7 @@ test("a file that does not load, and a check that ran tests before and runs none
   expect((await judge(options, {})).identities).toMatchObject({ notLoaded: [] });
 });
 
-test("what did not load at the base either is no news", async () => {
+test("what did not load at the base either is not reported", async () => {
   const options = holding("adds");
   says([], 1, ["test/b.test.ts"]);
   const known = await baseline(options);
@@ -108,7 +108,7 @@ test("what did not load at the base either is no news", async () => {
   expect((await judge(options, known)).identities).toMatchObject({ notLoaded: [], passedAtBase: [`${FILE} > adds`] });
 });
 
-test("what failed and is named as passed now", async () => {
+test("a test that failed and is named as passed now", async () => {
   put("out.txt", "TAP version 13\nnot ok 1 - adds\n  ---\n  location: '/x/a.test.mjs:1:1'\n  ...\n1..1\n");
   put("code.txt", "1");
   const last = before(await judge({}, {}));
@@ -116,7 +116,7 @@ test("what failed and is named as passed now", async () => {
   expect((await judge({}, { last })).identities).toMatchObject({ passing: last.identities!.failing });
 });
 
-test("a test that says behind its name what it got, when it fails, is the one that passes under its name alone", async () => {
+test("a test that appends its result to its name when it fails is the one that passes under the plain name", async () => {
   const failed = "make check > rounds up (got 2, want 3)";
   const request = gateRequest({ atBase: { ...UNKNOWN_BASE, failing: [failed] } });
   const passing = async (now: string, before: string): Promise<readonly string[]> => {
@@ -131,7 +131,7 @@ test("a test that says behind its name what it got, when it fails, is the one th
   expect(await passing("rounds up", "make check > rounds up")).toEqual([]);
 });
 
-test("20,000 tests that pass add no name", async () => {
+test("20,000 passing tests add no name", async () => {
   put(
     "out.txt",
     `TAP version 13\n${Array.from({ length: 20_000 }, (_, i) => `ok ${i + 1} - test ${i}\n`).join("")}1..20000\n`,
@@ -144,7 +144,7 @@ test("20,000 tests that pass add no name", async () => {
 
 const SLOW = { name: "unit", run: "echo waiting for it; exec sleep 600", timeoutMs: 1500 };
 
-test("a check that ended in time at the base and hangs with the work has failed, and says which command and limit", async () => {
+test("a check that ended in time at the base and hangs with the work has failed, with its command and limit", async () => {
   const baseRun = { ended: ["unit"], ranTests: ["unit"], notLoaded: [] };
   const judgement = await bench.judge([SLOW], {}, { baseRun });
   expect(judgement).toMatchObject({
@@ -166,12 +166,12 @@ test("a check that ended in time at the base and hangs with the work has failed,
 test.each([
   ["it hung at the base too", { ended: [], ranTests: [], notLoaded: [] }],
   ["nothing is known of the base", null],
-])("%s: a check that hangs could not judge", async (_name, baseRun) => {
+])("%s: a hanging check has no result", async (_name, baseRun) => {
   const judgement = await bench.judge([SLOW], {}, baseRun === null ? {} : { baseRun });
   expect(judgement).toMatchObject({ result: "error", findings: [], blocking: [] });
 });
 
-test("at the base it is noted which checks ended", async () => {
+test("the base's run records which checks ended", async () => {
   const gate = bench.gate([SLOW, { name: "quick", run: "exit 3" }, "no-such-command-here"]);
   const { run } = await gate.baseline!(gateRequest({ path: bench.folder() }), control);
   expect(run?.ended).toEqual(["quick"]);

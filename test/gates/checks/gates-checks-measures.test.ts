@@ -11,7 +11,7 @@ const cover = (covered: number, branches?: string): string => `printf '${lcov(co
 const report = "lcov.info";
 
 describe("coverage", () => {
-  test("is told, and enough is a pass", async () => {
+  test("is reported, and enough is a pass", async () => {
     const judgement = await bench.judge([cover(812, "BRF:10\\nBRH:9\\n")], {
       coverage: { report, lines: 80, branches: 90 },
     });
@@ -22,7 +22,7 @@ describe("coverage", () => {
     });
   });
 
-  test("below what is asked for fails, with the figure in the detail and not in the identity", async () => {
+  test("below the limit fails, with the figure in the detail and not in the identity", async () => {
     const [one, other] = [
       await bench.judge([cover(712)], { coverage: { report, lines: 80 } }),
       await bench.judge([cover(713)], { coverage: { report, lines: 80 } }),
@@ -43,7 +43,7 @@ describe("coverage", () => {
     expect(other.failure).toBe(one.failure);
   });
 
-  test("of branches that are asked for and not reported is a finding", async () => {
+  test("of branches that is required and not reported is a finding", async () => {
     expect(await bench.judge([cover(900)], { coverage: { report, branches: 50 } })).toMatchObject({
       result: "fail",
       findings: [{ message: "branch coverage is asked for, and the report says nothing about it" }],
@@ -51,7 +51,7 @@ describe("coverage", () => {
   });
 
   // S4.87
-  test("less than before is a finding that blocks, and handing it in once more changes nothing", async () => {
+  test("less than before is a blocking finding, and resubmitting the same work changes nothing", async () => {
     const first = await bench.judge([{ name: "unit", run: `${cover(800)};` }], { coverage: { report } });
     const run = (covered: number, mayFall?: number, last = before(first)) => {
       const coverage = { report, ...(mayFall === undefined ? {} : { mayFall }) };
@@ -71,7 +71,7 @@ describe("coverage", () => {
     expect(await run(779, 2)).toMatchObject({ result: "fail" });
   });
 
-  test("by other checks than before is not compared", async () => {
+  test("of other checks than before is not compared", async () => {
     const first = await bench.judge([cover(800)], { coverage: { report } });
     expect(await bench.judge([cover(700)], { coverage: { report } }, { last: before(first) })).toMatchObject({
       result: "pass",
@@ -92,11 +92,11 @@ describe("coverage", () => {
     expect(judgement.summary).toMatch(why);
   });
 
-  test("that a failed run did not write is no matter", async () => {
+  test("that a failed run did not write is ignored", async () => {
     expect((await bench.judge(["exit 1"], { coverage: { report } })).summary).not.toContain("coverage");
   });
 
-  test("of several reports is that of all together", async () => {
+  test("of several reports is added up", async () => {
     const run = `printf '${lcov(50, 100)}' > a.info; printf '${lcov(0, 100)}' > b.info`;
     expect(await bench.judge([run], { coverage: { report: "*.info" } })).toMatchObject({ coverage: { lines: 25 } });
   });
@@ -116,7 +116,7 @@ describe("the number of tests", () => {
     return bench.judge(["sh test.sh"], { evidence }, { last: last === null ? null : before(last), message: kept });
   }
 
-  test("that is less than before, without a reason, proves nothing", async () => {
+  test("below the previous one, without a reason, proves nothing", async () => {
     const first = await round(ran(5), null);
     expect(first).toMatchObject({ result: "pass", most: { tests: 5 } });
     const fewer = await round(ran(3), first, "Done.\n\nTests removed:\n");
@@ -125,11 +125,11 @@ describe("the number of tests", () => {
     expect(await round(ran(6), first)).toMatchObject({ result: "pass", most: { tests: 6 } });
   });
 
-  test("what is skipped did not run", async () => {
+  test("does not include skipped tests", async () => {
     expect((await round(ran(4, 1), await round(ran(5), null))).result).toBe("inconclusive");
   });
 
-  test("a reason of the author's makes it a note that anybody can read", async () => {
+  test("below the previous one becomes a readable note with the author's reason", async () => {
     const first = await round(ran(5), null);
     const judgement = await round(ran(3), first, "READY_FOR_REVIEW: x\nTests removed: the old API is gone\n");
     expect(judgement).toMatchObject({
@@ -141,7 +141,7 @@ describe("the number of tests", () => {
     expect(await round(ran(3), judgement)).toMatchObject({ result: "pass", findings: [] });
   });
 
-  test("a failed round in between does not lower what is expected", async () => {
+  test("is not lowered by a failed round in between", async () => {
     const failed = await round(
       `${ran(4)}; echo '=== 1 failed, 2 passed in 0.1s ==='; exit 1`,
       await round(ran(9), null),
@@ -150,7 +150,7 @@ describe("the number of tests", () => {
     expect((await round(ran(7), failed)).result).toBe("inconclusive");
   });
 
-  test("a runner that stops counting, as if somebody had put another in its place, proves nothing", async () => {
+  test("that a runner no longer reports, as if it had been replaced, proves nothing", async () => {
     const silent = await round("echo ok", await round(ran(5), null));
     expect(silent.summary).toContain("before, 5 tests ran, and now the output does not say how many");
     expect(silent.result).toBe("inconclusive");

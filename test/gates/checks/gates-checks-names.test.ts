@@ -46,7 +46,7 @@ test("a test that passes now is named as passing, although the command does not 
   expect(judged.identities?.passing).toEqual(["test/cart.test.js > removes"]);
 });
 
-test("a test behind the one at which the check stopped at the base is not said to have passed there", async () => {
+test("a test after the one at which the check stopped at the base does not count as passed there", async () => {
   project();
   const files = "node --test test/cart.test.js && node --test test/later.test.js";
   write("package.json", JSON.stringify({ type: "module", scripts: { test: files } }));
@@ -63,7 +63,7 @@ test("a test behind the one at which the check stopped at the base is not said t
   expect(judged.identities).toMatchObject({ failing: ["test/later.test.js > comes later"], passedAtBase: [] });
 });
 
-test("a check that our reporters break is run without them, at the base and later", async () => {
+test("a check that the reporters break runs without them, at the base and later", async () => {
   project();
   write("src/cart.js", "export function remove() {}\n");
   write("run.mjs", "process.exit(process.env.NODE_OPTIONS === undefined ? 0 : 3);\n");
@@ -76,7 +76,7 @@ test("a check that our reporters break is run without them, at the base and late
   expect((await gate.run({ ...request, baseRun: forgotten }, control)).result).toBe("fail");
 });
 
-test("a failure that a bare run prints elsewhere is no flake", async () => {
+test("a failure that a bare run prints elsewhere is not flaky", async () => {
   project();
   write("test/order.test.js", 'import test from "node:test";\ntest("ships", () => {});\n');
   const gate = bench.gate([{ name: "unit", run: "npm test" }]);
@@ -84,7 +84,7 @@ test("a failure that a bare run prints elsewhere is no flake", async () => {
   expect([base.failing, base.flaky]).toEqual([["test/cart.test.js > removes"], []]);
 });
 
-test("a runner that is ended before its end names no test as passed", async () => {
+test("a runner that is ended early names no test as passed", async () => {
   project();
   write("test/cart.test.js", cart("process.kill(process.ppid, 'SIGKILL');"));
   const judged = await bench.judge([{ name: "unit", run: "node --test || exit 1" }]);

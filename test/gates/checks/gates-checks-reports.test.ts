@@ -40,7 +40,7 @@ function ready(evidence: Evidence, cases: string, exit: number, other = "true") 
   return { gate: bench.gate(commands, options), request: gateRequest({ path: bench.folder() }) };
 }
 
-test("what reports name before the work began is known afterwards by its name", async () => {
+test("a failure that reports name before the work began is recognized by its name afterwards", async () => {
   put("next.xml", junit(bad("old")));
   const options = { reports: ["report.xml"] };
   const command = { name: "unit", run: "cp next.xml report.xml; exit 1" };
@@ -58,8 +58,8 @@ test("what reports name before the work began is known afterwards by its name", 
   expect(worse.findings.filter(({ id }) => worse.blocking.includes(id)).map(({ symbol }) => symbol)).toEqual(["new"]);
 });
 
-describe("a report that the check writes", () => {
-  test("names what failed where the output is silent, with the values in its detail", async () => {
+describe("a check's report", () => {
+  test("names failures that the output does not, with values in the detail", async () => {
     put("next.xml", junit(good("fine"), bad("adds")));
     const judgement = await bench.judge([{ name: "unit", run: "cp next.xml report.xml; exit 1" }], {
       reports: ["report.xml"],
@@ -82,7 +82,7 @@ describe("a report that the check writes", () => {
     expect(judgement.blocking).toEqual([judgement.findings[0]!.id]);
   });
 
-  test("and what is printed are one finding, which is the same as without the report", async () => {
+  test("and the output make one finding, the same as without the report", async () => {
     put("next.xml", junit(bad("outer &gt; adds")));
     const said =
       "printf ' RUN  v4.1.12 /x\\n FAIL  test/a.test.ts > outer > adds\\nError: no\\n      Tests  1 failed (1)\\n'";
@@ -95,7 +95,7 @@ describe("a report that the check writes", () => {
     expect(both.findings[0]!.detail).toContain("got 3");
   });
 
-  test("belongs to the environment that wrote it, also where the next one writes over it", async () => {
+  test("belongs to the environment that wrote it, even if the next one overwrites it", async () => {
     put("a.xml", junit(bad("adds")));
     put("b.xml", junit(good("adds")));
     const environments = { one: { run: "env R=a" }, two: { run: "env R=b" } };
@@ -118,7 +118,7 @@ describe("a report that the check writes", () => {
     });
   });
 
-  test("with several checks at once is read when all have ended", async () => {
+  test("is read after all checks have ended, if several run at once", async () => {
     put("next.xml", junit(bad("adds")));
     const commands = ["true", { name: "unit", run: "cp next.xml report.xml; exit 1" }];
     const judgement = await bench.judge(commands, { reports: ["report.xml"], parallel: 2 });
@@ -129,7 +129,7 @@ describe("a report that the check writes", () => {
   });
 });
 
-describe("green that its report does not bear out", () => {
+describe("a pass that its report does not support", () => {
   test.each([
     ["it is not there", "true", /no check left a report that is called report\.xml/],
     ["it is empty", ": > report.xml", /the report report\.xml cannot be read: it is empty/],
@@ -160,14 +160,14 @@ describe("green that its report does not bear out", () => {
   test.each([
     ["yesterday", YESTERDAY],
     ["a time to come", new Date(Date.now() + 3600_000)],
-  ])("it was there already, from %s, and the check left it as it was", async (_when, at) => {
+  ])("a report from before the check, from %s, that the check did not change", async (_when, at) => {
     put("report.xml", junit(good("a")), at);
     const judgement = await bench.judge(["true"], { reports: ["report.xml"] });
     expect(judgement).toMatchObject({ result: "inconclusive" });
     expect(judgement.summary).toMatch(/report\.xml is older than the run/);
   });
 
-  test("a link that was there is not followed", async () => {
+  test("a link from before the check is not followed", async () => {
     put("real.xml", junit(good("a")));
     symlinkSync(join(bench.folder(), "real.xml"), join(bench.folder(), "report.xml"));
     expect(await bench.judge(["touch real.xml"], { reports: ["report.xml"] })).toMatchObject({
@@ -182,7 +182,7 @@ describe("green that its report does not bear out", () => {
   });
 });
 
-test("a fresh report passes, wherever the pattern finds it; leftovers beside it are passed over", async () => {
+test("a fresh report is found by any pattern; old files beside it are ignored", async () => {
   put("next.xml", junit(good("a"), good("b")));
   put("out/x/left.xml", junit(bad("gone")), YESTERDAY);
   put("node_modules/m/out/r.xml", junit(bad("theirs")));
@@ -191,11 +191,11 @@ test("a fresh report passes, wherever the pattern finds it; leftovers beside it 
   expect(judgement).toMatchObject({ result: "pass", tests: { total: 2, passed: 2 } });
 });
 
-test("a check that fails is a failure, whatever became of its report", async () => {
+test("a check that fails is a failure, whatever its report says", async () => {
   expect(await bench.judge(["exit 1"], { reports: ["report.xml"] })).toMatchObject({ result: "fail" });
 });
 
-describe("green that the output does not bear out", () => {
+describe("a pass that the output does not support", () => {
   test.each([
     [
       "tests",
@@ -207,7 +207,7 @@ describe("green that the output does not bear out", () => {
     expect(await bench.judge([run])).toMatchObject({ result: "inconclusive", runs: [{ details }] });
   });
 
-  test("what a test prints, and what is a place but no error, is no contradiction", async () => {
+  test("output of a test, and a location without an error, are no contradiction", async () => {
     const passing = "printf ' RUN  v4.1.12 /x\\na.ts(1,2): error TS1: no\\n      Tests  1 passed (1)\\n'";
     expect(await bench.judge([passing, "echo 'src/app.js:10:5: listening'"])).toMatchObject({ result: "pass" });
   });

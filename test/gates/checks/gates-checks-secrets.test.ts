@@ -9,7 +9,7 @@ const VALUE = "hunter2-of-acme-9000";
 learnVariables({ ACME_API_TOKEN: VALUE });
 
 test.each([undefined, "/work/of/the/author"])(
-  "what a check printed is read without secrets (worked in %s)",
+  "the output of a check is read without secrets (worked in %s)",
   (workedIn) => {
     const shown = shownPaths({ path: "/clean/checkout", ...(workedIn === undefined ? {} : { workedIn }) });
     const place = workedIn ?? "/clean/checkout";
@@ -29,7 +29,7 @@ test.each([undefined, "/work/of/the/author"])(
   },
 );
 
-test("a test is called by its redacted name, whether its report or its output names it", async () => {
+test("a test has its redacted name, in the report and in the output", async () => {
   const root = mkdtempSync(join(tmpdir(), "reports-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const reports = seenReports(root, ["*.xml"], shownPaths({ path: root }));

@@ -83,12 +83,12 @@ describe("a port that two checks want", () => {
     return Promise.all([gate.run(request, control()), gate.run(request, control())]);
   };
 
-  test("is not the fault of the work: the one that found it taken is run again, alone", async () => {
+  test("is not the work's fault: the check that found it in use is run again, alone", async () => {
     expect((await both(HOLDS)).map(({ result }) => result)).toEqual(["pass", "pass"]);
     expect(runsMade()).toBe(3);
   });
 
-  test("that is taken by something else fails it, with company or without", async () => {
+  test("that another program uses fails the check, alone or beside others", async () => {
     const taken = (runs: number) => `${meeting(runs)}; echo 'OSError: [Errno 98] Address already in use'; exit 1`;
     expect((await judge([taken(1)])).result).toBe("fail");
     expect(runsMade()).toBe(1);
@@ -96,14 +96,14 @@ describe("a port that two checks want", () => {
     expect(runsMade()).toBe(5);
   });
 
-  test("any other failure is not run again, whoever ran beside it", async () => {
+  test("is the only failure that is run again", async () => {
     expect((await both(`${meeting(2)}; exit 1`)).map(({ result }) => result)).toEqual(["fail", "fail"]);
     expect(runsMade()).toBe(2);
   });
 });
 
 describe("the exit code decides", () => {
-  test("a command that ends well passes, and its run is told", async () => {
+  test("a command that exits with 0 passes, and its run is recorded", async () => {
     expect(await judge([{ name: "unit", run: "true" }])).toMatchObject({
       result: "pass",
       findings: [],
@@ -114,11 +114,11 @@ describe("the exit code decides", () => {
     });
   });
 
-  test("a cheerful word does not make a pass", async () => {
+  test("encouraging output does not make a pass", async () => {
     expect((await judge(["echo 'all 12 tests passed'; exit 1"])).result).toBe("fail");
   });
 
-  test("output nobody knows is one finding, with its last words", async () => {
+  test("unknown output is one finding, with its last lines", async () => {
     const judgement = await judge([{ name: "build", run: "echo one; echo two >&2; exit 3" }]);
     expect(judgement.findings).toMatchObject([
       {
@@ -131,13 +131,13 @@ describe("the exit code decides", () => {
     expect(judgement.summary).toBe("checks: fail (build: exit code 3: one / two), 1 to fix");
   });
 
-  test("every command is run, also behind one that failed", async () => {
+  test("every command runs, even after a failure", async () => {
     const judgement = await judge(["false", "echo ok > ran"]);
     expect(judgement.runs?.map((run) => run.result)).toEqual(["fail", "pass"]);
     expect(existsSync(join(folder, "ran"))).toBe(true);
   });
 
-  test("a real failing test is named with its place and counted", async () => {
+  test("a real failing test is named with its location and counted", async () => {
     writeFileSync(
       join(folder, "a.test.js"),
       'const { test } = require("node:test");\nconst assert = require("node:assert");\ntest("adds", () => assert.equal(1 - 2, 3));\ntest("fine", () => {});\n',
@@ -154,14 +154,14 @@ describe("the exit code decides", () => {
     expect(judgement.findings[0]?.message).toMatch(/^adds: .*-1 == 3/);
   });
 
-  test("a program that falls over by itself has failed", async () => {
+  test("a program that crashes by itself has failed", async () => {
     expect(await judge(["exec sh -c 'kill -SEGV $$'"])).toMatchObject({
       result: "fail",
       findings: [{ message: expect.stringContaining("SIGSEGV") as string }],
     });
   });
 
-  test("evidence is the raw log, what failed first", async () => {
+  test("the evidence is the raw log, failures first", async () => {
     const evidence = memoryEvidence();
     const judgement = await judge(["echo good", "echo bad; exit 1"], { evidence });
     const logs = judgement.evidence.map((id) => evidence.kept.get(id)!);
@@ -171,7 +171,7 @@ describe("the exit code decides", () => {
   });
 });
 
-describe("what is no judgement of the work", () => {
+describe("not a judgement of the work", () => {
   test.each([
     ["a command that is not there", "no-such-command-here", "error", /could not be started \(exit code 127\)/],
     ["a file that may not be run", "./plain.txt", "error", /could not be started \(exit code 126\)/],
@@ -186,7 +186,7 @@ describe("what is no judgement of the work", () => {
     expect(judgement.runs?.[0]?.details).toMatch(details);
   });
 
-  test("a timeout, by the command's own limit, and really ended", async () => {
+  test("a timeout, by the command's own limit, that really ends the program", async () => {
     // Were it not ended, the test's own limit would be over long before the command.
     const judgement = await judge([{ run: "echo $$ > pid; exec sleep 600", timeoutMs: 2000 }]);
     expect(existsSync(`/proc/${readFileSync(join(folder, "pid"), "utf8").trim()}`)).toBe(false);
@@ -202,7 +202,7 @@ describe("what is no judgement of the work", () => {
     });
   });
 
-  test("no command at all", async () => {
+  test("no command", async () => {
     expect(await judge([])).toMatchObject({
       result: "inconclusive",
       summary: "checks: no command is configured",
@@ -213,7 +213,7 @@ describe("what is no judgement of the work", () => {
     ["a runner that found nothing", "echo 'TAP version 13'; echo '1..0'; echo '# tests 0'"],
     ["a runner that skipped everything", "echo '==== 4 skipped in 0.10s ===='"],
     ["jest with --passWithNoTests", "echo 'No tests found, exiting with code 0'"],
-  ])("green without a test: %s", async (_what, run) => {
+  ])("a pass without a test: %s", async (_what, run) => {
     const judgement = await judge([run]);
     expect(judgement).toMatchObject({ result: "inconclusive", blocking: [] });
     expect(judgement.runs?.[0]?.details).toMatch(/ran no test/);
@@ -224,7 +224,7 @@ describe("what is no judgement of the work", () => {
     expect(await judge([`${process.execPath} --test`])).toMatchObject({ result: "inconclusive" });
   });
 
-  test("a failure of the work weighs more than a check that broke", async () => {
+  test("a failure of the work outweighs a broken check", async () => {
     expect(await judge(["no-such-command-here", "false"])).toMatchObject({
       result: "fail",
       blocking: [expect.any(String)],
@@ -235,7 +235,7 @@ describe("what is no judgement of the work", () => {
 describe("environments", () => {
   const environments = { one: {}, two: { run: "env WHERE=two" }, gone: { run: "env", probe: "no-such-probe" } };
 
-  test("each check runs in each, and one that fails fails the check", async () => {
+  test("each check runs in each, and a failure in one fails the check", async () => {
     const { gone: _, ...both } = environments;
     const judgement = await judge([{ name: "unit", run: 'test "$WHERE" = two' }], { environments: both });
     expect(judgement.result).toBe("fail");
@@ -246,7 +246,7 @@ describe("environments", () => {
     expect(judgement.summary).toContain("unit in one: exit code 1");
   });
 
-  test("a command of several parts runs in it as a whole", async () => {
+  test("a compound command runs in it as a whole", async () => {
     const judgement = await judge([`test "$WHERE" = two && echo "it's $WHERE" > out && test "$WHERE" = two`], {
       environments: { two: environments.two },
     });
@@ -254,12 +254,12 @@ describe("environments", () => {
     expect(readFileSync(join(folder, "out"), "utf8")).toBe("it's two\n");
   });
 
-  test("a check may be for some of them", async () => {
+  test("a check may be limited to some of them", async () => {
     const judgement = await judge([{ run: "true", environments: ["two"] }], { environments });
     expect(judgement.runs).toMatchObject([{ environment: "two", result: "pass" }]);
   });
 
-  test("one that is not there blocks, and is looked at once", async () => {
+  test("a missing one blocks, and is probed once", async () => {
     const probe = "echo x >> probes; exit 7";
     const judgement = await judge(["true", "echo again"], { environments: { gone: { probe } } });
     expect(judgement).toMatchObject({ result: "blocked", findings: [], blocking: [] });
@@ -274,7 +274,7 @@ describe("environments", () => {
     expect(await judge(["true"], { environments: { two } })).toMatchObject({ result: "pass" });
   });
 
-  test("one that nobody configured is an error", async () => {
+  test("an unconfigured one is an error", async () => {
     expect(await judge([{ run: "true", environments: ["mars"] }], { environments })).toMatchObject({
       result: "error",
       runs: [{ details: "there is no environment mars" }],
@@ -289,7 +289,7 @@ describe("environments", () => {
   });
 });
 
-test("checks see the user's environment, and CI", async () => {
+test("checks have the user's environment, and CI", async () => {
   const noisy = { ...env, FORCE_COLOR: "3", NODE_TEST_CONTEXT: "child-v8", TZ: "Asia/Tokyo" };
   await judge(['echo "$FORCE_COLOR|$NODE_TEST_CONTEXT|$NO_COLOR|$CI|$TZ" > seen'], { env: noisy });
   expect(readFileSync(join(folder, "seen"), "utf8")).toBe("|||1|Asia/Tokyo\n");
@@ -298,17 +298,14 @@ test("checks see the user's environment, and CI", async () => {
 });
 
 const isPythonHere = pythonProgram() !== null;
-test.skipIf(!isPythonHere)(
-  "a check in Python leaves no compiled code behind, of which nobody knows who made it",
-  async () => {
-    writeFileSync(join(folder, "cart.py"), "total = 3\n");
-    const judgement = await judge(["python3 -c 'import cart; assert cart.total == 3'"]);
-    expect(judgement.result).toBe("pass");
-    expect(existsSync(join(folder, "__pycache__"))).toBe(false);
-  },
-);
+test.skipIf(!isPythonHere)("a check in Python leaves no compiled code behind", async () => {
+  writeFileSync(join(folder, "cart.py"), "total = 3\n");
+  const judgement = await judge(["python3 -c 'import cart; assert cart.total == 3'"]);
+  expect(judgement.result).toBe("pass");
+  expect(existsSync(join(folder, "__pycache__"))).toBe(false);
+});
 
-test("what it prints is shown while it runs, and its commands are named", async () => {
+test("output is shown while the check runs, and commands are named", async () => {
   const seen: string[] = [];
   const gate = gateOf([
     "echo a; echo b",
@@ -323,7 +320,7 @@ test("what it prints is shown while it runs, and its commands are named", async 
   expect(gate.criteria()).toEqual(["echo a; echo b", "true && true", "make (in node20)"]);
 });
 
-describe("what fails at the base", () => {
+describe("a failure at the base", () => {
   const TWO_ERRORS = "echo 'a.ts(1,2): error TS1: old'; echo 'b.ts(4,2): error TS2: old too'; exit 1";
   const OLD = ["a.ts: ts1: old", "b.ts: ts2: old too"];
   const baseline = (commands: readonly Run[]) => gateOf(commands).baseline!(gateRequest({ path: folder }), control());
@@ -332,7 +329,7 @@ describe("what fails at the base", () => {
   });
   const known = [{ test: "*.ts", reason: "legacy" }];
 
-  test("is named, and is run again before it is believed", async () => {
+  test("is named, and confirmed by another run", async () => {
     expect(await baseline([TWO_ERRORS, "true"])).toMatchObject({ failing: OLD, flaky: [] });
     expect(await baseline([{ name: "build", run: "exit 4" }])).toMatchObject({ failing: ["build"], flaky: [] });
     expect(await baseline(["no-such-command-here"])).toMatchObject({ failing: [], flaky: [] });
@@ -340,7 +337,7 @@ describe("what fails at the base", () => {
     expect(await baseline([once])).toMatchObject({ failing: [], flaky: ["a.ts: ts1: old"] });
   });
 
-  test("and is known does not block, wherever it has moved to, and is shown with the pass", async () => {
+  test("that is known does not block, wherever it moved, and is shown with the pass", async () => {
     const moved = "echo 'a.ts(90,7): error TS1: old'; exit 1";
     const judgement = await judge([moved], {}, atBase({ known }));
     expect(judgement).toMatchObject({ result: "pass", blocking: [], findings: [{ severity: "info", file: "a.ts" }] });
@@ -357,7 +354,7 @@ describe("what fails at the base", () => {
     expect(judgement.summary).toContain("checks: pass, 1 known failure: a.ts: ts1: old");
   });
 
-  test("and is a target blocks until it passes", async () => {
+  test("that is a target blocks until it passes", async () => {
     const judgement = await judge([TWO_ERRORS], {}, atBase({ targets: [OLD[0]!] }));
     expect(judgement.result).toBe("fail");
     const blocking = judgement.findings.filter(({ id }) => judgement.blocking.includes(id));
@@ -367,13 +364,13 @@ describe("what fails at the base", () => {
     expect(await judge(["true"], {}, atBase({ targets: OLD }))).toMatchObject({ result: "pass" });
   });
 
-  test("and belongs to no one is shown, where the story has another target", async () => {
+  test("that is neither is shown, if the story has another target", async () => {
     const judgement = await judge([TWO_ERRORS], {}, atBase({}));
     expect(judgement.result).toBe("pass");
     expect(judgement.notes?.[0]).toMatch(/^2 failures that were there before and are not targets: a\.ts/);
   });
 
-  test("does not hide what is new, nor what is known and passed at the base", async () => {
+  test("hides neither new failures, nor a known one that passed at the base", async () => {
     const command = `echo 'c.ts(1,1): error TS3: new'; ${TWO_ERRORS}`;
     const judgement = await judge([command], {}, atBase({ known }));
     expect(judgement.result).toBe("fail");
@@ -383,7 +380,7 @@ describe("what fails at the base", () => {
     expect(judgement.findings).toHaveLength(3);
   });
 
-  test("proves nothing now where more failed than is read", async () => {
+  test("proves nothing now if more failed than are listed", async () => {
     const errors = (count: number): string =>
       `i=0; while [ $i -lt ${count} ]; do i=$((i+1)); echo "a.ts($i,2): error TS$i: old"; done; exit 1`;
     const { failing } = await baseline([errors(200)]);
@@ -395,12 +392,12 @@ describe("what fails at the base", () => {
     expect(judgement.summary).toMatch(/does not say whether it is worse now/);
   });
 
-  test("where the base was not run, what is known is believed", async () => {
+  test("that is known is accepted without a run of the base", async () => {
     expect(await judge([TWO_ERRORS], {}, atBase({ failing: null, known }))).toMatchObject({ result: "pass" });
     expect(await judge([TWO_ERRORS], {}, atBase({ failing: null }))).toMatchObject({ result: "fail" });
   });
 
-  test("and says nothing about itself proves nothing now, known or not", async () => {
+  test("without details proves nothing now, known or not", async () => {
     for (const each of [[], [{ test: "build", reason: "broken for years" }]]) {
       const judgement = await judge(
         [{ name: "build", run: "exit 4" }],

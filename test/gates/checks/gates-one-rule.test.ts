@@ -47,8 +47,8 @@ const reviewed = (found: ReturnType<typeof finding>[], by: GateRules) =>
     overturned: [],
   });
 
-describe("what findings come to", () => {
-  test("a reviewer's findings, held against the rule written down once more", () => {
+describe("the result of findings", () => {
+  test("of a reviewer equals a second implementation of the rule", () => {
     fc.assert(
       fc.property(fc.array(severity, { maxLength: 8 }), rules, (grades, by) => {
         const found = grades.map(finding);
@@ -65,7 +65,7 @@ describe("what findings come to", () => {
     );
   });
 
-  test("the integrity gate says of its findings what the review gate says of the same", async () => {
+  test("of the integrity gate equals that of the review gate", async () => {
     const code = { "src/a.js": "export const a = 1;\n" };
     const tests = { "test/a.test.js": 'test("a", () => { expect(a).toBe(1); });\n' };
     const now = {
@@ -93,7 +93,7 @@ describe("what findings come to", () => {
   });
 });
 
-test("what several results come to is the same for checks as for reviewers", () => {
+test("several results are combined in the same way for checks and reviewers", () => {
   const outcome = (result: CheckOutcome["run"]["result"], at: number): CheckOutcome => ({
     run: { check: `c${at}`, command: "x", environment: "local", result, exitCode: 0, details: "" },
     faults: [],

@@ -35,12 +35,12 @@ describe("tests by their files", () => {
     );
   };
 
-  test("count only where a test of each file ran: a run that left one out says nothing of it", async () => {
+  test("count only if a test of each file ran: a run that left one out is ignored", async () => {
     expect(await run(["test/a.test.js > adds"], ["test/a.test.js"])).not.toBeNull();
     expect(await run(["test/a.test.js > adds"], ["test/a.test.js", "test/b.test.js"])).toBeNull();
   });
 
-  test("are not known of a file that holds none, such as data", async () => {
+  test("are unknown for a file without tests, such as data", async () => {
     expect(await run(["test/a.test.js > adds"], ["test/a.test.js"], "[1, 2]")).toBeNull();
   });
 });

@@ -75,7 +75,7 @@ describe("a check that named every test at the base", () => {
   });
 });
 
-describe("a check that is green with fewer tests than before", () => {
+describe("a check that passes with fewer tests than before", () => {
   const run = { check: "test", command: "test", environment: "local", exitCode: 0, details: "" };
   const ran: Partial<Judgement> = {
     result: "inconclusive",
@@ -86,14 +86,14 @@ describe("a check that is green with fewer tests than before", () => {
   const tests: SuiteResults = { isNamed: true, passed: new Map([["other", 1]]), failed: new Set(), ran: 1 };
   const judge = (more: Partial<World>) => judged({ files: {}, tests, ran, request: { atBase }, ...more });
 
-  test("refuses the work where a target did not run: that is for its author, not for a person", async () => {
+  test("rejects the work if a target did not run: its author must fix that, not a person", async () => {
     const { judgement } = await judge({ files: { "test_cart.py": ["def test_adds", "def no_test_adds"] } });
     // The file may be put back.
     const finding = { message: `the target ${TARGET} does not run`, file: "test_cart.py", category: "target" };
     expect(judgement).toMatchObject({ result: "fail", findings: [finding] });
   });
 
-  test("proves nothing where the target may go, where there is none, and where tests are not named", async () => {
+  test("proves nothing if the target may be removed, if there is none, and if tests are not named", async () => {
     const licensed = [TARGET];
     for (const more of [
       { request: { atBase, licensed } },
@@ -114,7 +114,7 @@ describe("tests that are edited while the base's tests run", () => {
     expect(judgement.summary).toContain("test files were changed while the checks ran: test_cart.py)");
   });
 
-  test("are fine where the checks edit them at the base too, and where they are the product", async () => {
+  test("are permitted if the checks edit them at the base too, and if they are the product", async () => {
     const baseRun = { ended: [], ranTests: [], notLoaded: [], written: ["test_cart.py"] };
     const { judgement } = await judged({ files, written: ["test_cart.py", "cart.py"], request: { baseRun } });
     expect(judgement.result).toBe("pass");
@@ -125,12 +125,12 @@ describe("vendored modules of Go", () => {
   const MODULES = "# example.com/check v1.0.0\n# example.com/rows v1.2.0\n";
   const CHECK = "vendor/example.com/check/check.go";
 
-  test("are absent where the base has none", async () => {
+  test("are removed if the base has none", async () => {
     const files = { "vendor/modules.txt": [null, MODULES], [CHECK]: [null, "x"] } as const;
     expect((await judged({ files })).taken).toEqual(["vendor/modules.txt", CHECK]);
   });
 
-  test("are the base's where their version is the same, and the work's where it changed", async () => {
+  test("are the base's if their version is the same, and the work's if it changed", async () => {
     const files = {
       "vendor/modules.txt": [MODULES, MODULES.replace("v1.2.0", "v1.3.0")],
       [CHECK]: ["x", "y"],
@@ -140,7 +140,7 @@ describe("vendored modules of Go", () => {
     expect((await judged({ files })).taken).toEqual([CHECK]);
   });
 
-  test("other folders of that name belong to the product", async () => {
+  test("in other folders of that name belong to the product", async () => {
     expect((await judged({ files: { "vendor/shop.js": ["x", "y"] } })).taken).toEqual([]);
   });
 });

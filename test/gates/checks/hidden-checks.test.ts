@@ -71,7 +71,7 @@ async function judge({ command, judged = PASSED, exposure, changed = [] }: Optio
 const tap = (name: string, file: string): string =>
   `printf '%s\\n' 'TAP version 13' 'not ok 1 - ${name}' '  ---' "  location: '${file}:4:1'" '  ...' '1..1'; exit 1`;
 
-test("a pass says that they passed, and where they could be read", async () => {
+test("a pass says that they passed, and where agents could read them", async () => {
   const { judgement, report, opened, criteria } = await judge({ command: "cat secret" });
   expect(judgement).toMatchObject({ result: "pass", notes: ["hidden checks passed"], hidden: { failed: 0 } });
   expect(report).toContain("swordfish");
@@ -82,7 +82,7 @@ test("a pass says that they passed, and where they could be read", async () => {
   expect(exposed.judgement.notes).toEqual(["hidden checks passed, but agents could read them (sandbox: none)"]);
 });
 
-test("a failure is told by its number alone, and people have a report", async () => {
+test("a failure shows only the number, and people get a report", async () => {
   const { judgement, report } = await judge({
     command: `cat secret; ${tap("joins swordfish", "test/secret.test.js")}`,
   });
@@ -95,21 +95,21 @@ test("a failure is told by its number alone, and people have a report", async ()
   expect(isHiddenText(report!)).toBe(true);
 });
 
-test("a check that gives no result leaves the reason to people", async () => {
+test("a check without a result shows its reason only to people", async () => {
   const { judgement, report } = await judge({ command: "no-such-program-swordfish" });
   expect(["error", "blocked"]).toContain(judgement.result);
   expect(JSON.stringify({ ...judgement, hidden: null })).not.toContain("swordfish");
   expect(report).toContain("no-such-program-swordfish");
 });
 
-test("they run after a pass alone", async () => {
+test("run only after a pass", async () => {
   const failed = { ...PASSED, result: "fail" } as const;
   const { judgement, opened } = await judge({ command: "true", judged: failed });
   expect(judgement).toBe(failed);
   expect(opened).toEqual([]);
 });
 
-test("with changed tests the base's are used, and what fails in those was judged before", async () => {
+test("with changed tests the base's are used, and failures in those were judged before", async () => {
   const changed = ["test/visible.test.js"];
   const other = await judge({ command: tap("visible", "test/visible.test.js"), changed });
   expect(other.judgement.result).toBe("pass");

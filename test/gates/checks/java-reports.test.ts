@@ -38,7 +38,7 @@ const outcomes = {
   "src/test/java/shop/CartTest.java > CartTest > removes": "failed",
 };
 
-describe("reports that a build leaves on the disk", () => {
+describe("reports that a build writes", () => {
   it.each([
     ["pom.xml", "target/surefire-reports/TEST-shop.CartTest.xml", SUREFIRE, "maven"],
     ["build.gradle.kts", "build/test-results/test/TEST-shop.CartTest.xml", GRADLE, "gradle"],
@@ -53,7 +53,7 @@ describe("reports that a build leaves on the disk", () => {
     expect(Object.fromEntries(tests.map(({ identity, outcome }) => [identity, outcome]))).toEqual(outcomes);
   });
 
-  it("are those of a module's own folder", async () => {
+  it("belong to a module's own folder", async () => {
     write("pom.xml", "");
     write("cart/src/test/kotlin/shop/CartTest.kt", "");
     const reports = await javaReports(root);
@@ -71,14 +71,14 @@ describe("reports that a build leaves on the disk", () => {
     expect(await reports.read()).toEqual([]);
   });
 
-  it("are incomplete where one of them breaks off", async () => {
+  it("are incomplete if one of them is cut off", async () => {
     write("pom.xml", "");
     const reports = await javaReports(root);
     write("target/surefire-reports/TEST-shop.CartTest.xml", SUREFIRE.slice(0, 300));
     expect(await reports.read()).toEqual([{ runner: "maven", tests: [], isComplete: false }]);
   });
 
-  it("are not looked for in a project without Maven and Gradle", async () => {
+  it("are not read in a project without Maven and Gradle", async () => {
     const reports = await javaReports(root);
     write("target/surefire-reports/TEST-shop.CartTest.xml", SUREFIRE);
     expect(await reports.read()).toEqual([]);

@@ -100,7 +100,7 @@ describe("over a forge that speaks GitHub's REST", () => {
     },
   });
 
-  test("what a pass is built on can be read later", async () => {
+  test("the evidence of a pass can be read later", async () => {
     runs(run("success"));
     const evidence = memoryEvidence();
     const { gate, request } = caseOf(evidence);
@@ -170,7 +170,7 @@ function sceneOf({ shown, logs = {}, patienceMs = 3_600_000, onLook = () => unde
 }
 
 describe("waiting for the forge", () => {
-  test("the branch is sent first, then it is asked with growing pauses, up to a minute", async () => {
+  test("the branch is pushed first, then the forge is polled with growing pauses, up to a minute", async () => {
     const running = Array.from({ length: 10 }, () => [check("running"), check("passed", "lint")]);
     const scene = sceneOf({ shown: [...running, [check("passed"), check("passed", "lint")]] });
     expect(await scene.judge()).toMatchObject({ result: "pass", summary: "ci: pass (unit, lint)" });
@@ -180,7 +180,7 @@ describe("waiting for the forge", () => {
     expect(scene.output).toEqual(["1 of 2 checks ended"]);
   });
 
-  test("a commit over which nothing ever runs proves nothing, and that is known after two minutes", async () => {
+  test("a commit without any run proves nothing, which is known after two minutes", async () => {
     const scene = sceneOf({ shown: [[]] });
     expect(await scene.judge()).toMatchObject({
       result: "inconclusive",
@@ -199,7 +199,7 @@ describe("waiting for the forge", () => {
   });
 
   // S1.20
-  test("cancelled is not passed, and skipped everywhere is nothing proven", async () => {
+  test("a cancelled run is not passed, and skipped runs prove nothing", async () => {
     expect(await sceneOf({ shown: [[check("passed"), check("cancelled", "e2e")]] }).judge()).toMatchObject({
       result: "inconclusive",
       summary: "ci: inconclusive (cancelled: e2e)",
@@ -211,7 +211,7 @@ describe("waiting for the forge", () => {
     expect((await sceneOf({ shown: [[check("passed"), check("skipped", "e2e")]] }).judge()).result).toBe("pass");
   });
 
-  test("a forge that cannot be asked is the gate's trouble, with what helps", async () => {
+  test("an unreachable forge is an error of the gate, with a hint", async () => {
     const gone = new RemandError("forge-unreachable", "it cannot be asked: it answers 502", "Try again later.");
     expect(await sceneOf({ shown: [[check("running")], gone] }).judge()).toMatchObject({
       result: "error",
@@ -220,7 +220,7 @@ describe("waiting for the forge", () => {
     });
   });
 
-  test("stopping it while it waits gives an answer", async () => {
+  test("an abort while waiting gives a result", async () => {
     const stop = new AbortController();
     const scene = sceneOf({ shown: [[check("running")]], onLook: (times) => times === 3 && stop.abort() });
     expect(await scene.judge({}, stop.signal)).toMatchObject({
@@ -232,7 +232,7 @@ describe("waiting for the forge", () => {
 });
 
 describe("a failure", () => {
-  test("is told by the logs of the first three jobs, the step, and the notes at lines of code", async () => {
+  test("is reported by the logs of the first three jobs, the step, and the annotations", async () => {
     const note = { path: "src/cart.ts", line: 12, level: "failure", message: "expected 3 to be 4" } as const;
     const names = ["one", "two", "three", "four"];
     const scene = sceneOf({
@@ -265,12 +265,12 @@ describe("a failure", () => {
   });
 });
 
-describe("asked about the same tree once more", () => {
+describe("a second judgement of the same tree", () => {
   const tree = treeId("tree-now");
   const failedBefore = (ciClass: Judgement["ciClass"]) =>
     judgementOf({ gate: "ci", result: "fail", tree, ...(ciClass === undefined ? {} : { ciClass }) });
 
-  test("what failed or was cancelled is run again, and nothing else", async () => {
+  test("reruns only what failed or was cancelled", async () => {
     const shown = [[check("failed"), check("cancelled", "e2e"), check("passed", "lint")], [check("passed")]];
     const scene = sceneOf({ shown });
     await scene.judge({ last: failedBefore("infrastructure") });
@@ -279,7 +279,7 @@ describe("asked about the same tree once more", () => {
     expect(scene.looks[1]! - scene.looks[0]!).toBe(5000);
   });
 
-  test("a pass after the work's own failure is flaky; after infrastructure trouble it is a pass", async () => {
+  test("is flaky if it passes after the work's own failure, and a pass after infrastructure trouble", async () => {
     const shown = [[check("failed")], [check("passed")]];
     expect(await sceneOf({ shown }).judge({ last: failedBefore("test") })).toMatchObject({
       result: "pass",
@@ -291,7 +291,7 @@ describe("asked about the same tree once more", () => {
     expect(after.ciClass).toBeUndefined();
   });
 
-  test("another tree is another question", async () => {
+  test("does not apply to another tree", async () => {
     const scene = sceneOf({ shown: [[check("passed")]] });
     const last = { ...failedBefore("test"), tree: treeId("before") };
     expect((await scene.judge({ last })).ciClass).toBeUndefined();
@@ -306,18 +306,18 @@ describe("by command", () => {
       onOutput: () => undefined,
     });
 
-  test("the first that fails is the run's failure, and those after it do not run", async () => {
+  test("the first failure is the run's failure, and later commands do not run", async () => {
     const judged = await judge(["echo one", "echo 'error TS2322: no'; exit 2", "echo three"]);
     expect(judged).toMatchObject({ result: "fail", runs: [{ command: "echo 'error TS2322: no'; exit 2" }] });
   });
 
-  test("nothing to run proves nothing", async () => {
+  test("no commands prove nothing", async () => {
     expect(await judge([])).toMatchObject({ result: "inconclusive" });
   });
 });
 
 // S1.27
-test("a CI run of tests is told by the tests that failed, not by the runner's count", async () => {
+test("a CI run of tests is described by the failed tests, not by the runner's count", async () => {
   const tap = ["TAP version 13", "not ok 1 - a locked account stays locked", "  ---", "  error: 'boom'", "  ..."];
   const more = ["not ok 2 - it opens", "  ---", "  error: 'shut'", "  ...", "1..2", "# tests 2", "# fail 2"];
   const gate = byCommand([`printf '%s\\n' ${[...tap, ...more].map((line) => `"${line}"`).join(" ")}; exit 1`]);

@@ -198,13 +198,13 @@ async function judged(world: World) {
 const FIX = { "src/cart.js": "export const add = (a, b) => a + b;\n" };
 
 describe("a check that can fail", () => {
-  test("passes without a word", async () => {
+  test("passes without a note", async () => {
     const { judgement } = await judged({ work: FIX });
     expect(judgement).toMatchObject({ result: "pass" });
     expect([judgement.notes, judgement.contested]).toEqual([undefined, undefined]);
   });
 
-  test("notices faults in a package that it imports by its folder or name", async () => {
+  test("detects faults in a package that it imports by its folder or name", async () => {
     for (const from of ["..", "shop"]) {
       const base = {
         ...BASE,
@@ -231,7 +231,7 @@ describe("a check that can fail", () => {
   test.each([
     ["fails at the base", {}],
     ["passes there", { base: { ...BASE, ...FIX }, targets: [] }],
-  ])("is not waited for without end where a fault keeps it from ending, and it %s", async (_, world) => {
+  ])("is ended when a fault keeps it from ending, and it %s", async (_, world) => {
     let seen: readonly number[] = [];
     const beforeRun = async (prepare: () => Promise<void>, limits: readonly number[]): Promise<void> => {
       await prepare();
@@ -242,7 +242,7 @@ describe("a check that can fail", () => {
     expect(Math.min(...seen)).toBe(10_002);
   });
 
-  test("passes where the line was moved away and its old place is dead", async () => {
+  test("passes if the line was moved and its old location is dead code", async () => {
     const work = { "src/total.js": SUM, "src/new.js": SUM, "src/cart.js": FIX["src/cart.js"] };
     const suite: Suite = (files) => ({
       ...honest(files),
@@ -255,7 +255,7 @@ describe("a check that can fail", () => {
   });
 });
 
-describe("work that has the comparison take the wrong value for the right one", () => {
+describe("work that makes the comparison accept the wrong value", () => {
   /** Everything is noticed but the base's value where the right one is expected. */
   const widened: Suite = (files) => {
     const real = honest(files);
@@ -264,12 +264,12 @@ describe("work that has the comparison take the wrong value for the right one", 
   };
   const work = { "lib/same.js": "export const same = (a, b) => wide(a, b);\n" };
 
-  test("is contested: the target passes as well when it expects the base's value", async () => {
+  test("is contested: the target also passes when it expects the base's value", async () => {
     const { judgement } = await judged({ work, suite: widened });
     expect(judgement.contested).toEqual([{ test: TARGET, why: "cannot-fail", file: "test/cart.test.js" }]);
   });
 
-  test("and so it is where the target compares several values", async () => {
+  test("is also contested if the target compares several values", async () => {
     const two =
       'import { add } from "../src/cart.js";\ntest("adds", () => (equal(add(2, 1), 3), equal(add(9, 4), 13)));\n';
     const base = { ...BASE, "test/cart.test.js": two };
@@ -286,7 +286,7 @@ describe("work that has the comparison take the wrong value for the right one", 
   });
 });
 
-test("a row of a table with its values in its title is asked for the base's value under its new title", async () => {
+test("a table's row with its values in its title is run with the base's value under its new title", async () => {
   const table =
     'import { add } from "../src/cart.js";\ntest.each([[2, 1, 3]])("%d and %d => %d", (a, b, c) => equal(add(a, b), c));\n';
   const base = { ...BASE, "test/cart.test.js": table };
@@ -304,7 +304,7 @@ test("a row of a table with its values in its title is asked for the base's valu
   expect((await judged({ base, work: FIX, suite, targets: [target] })).judgement.contested).toBeUndefined();
 });
 
-describe("work that adds a file which the target finds before its old code", () => {
+describe("work that adds a file which the target's imports resolve to before its old code", () => {
   const text = TEST.replace("cart.js", "cart");
   const base = { ...BASE, "src/cart/index.js": BASE["src/cart.js"], "test/cart.test.js": text } as Record<
     string,
@@ -316,12 +316,12 @@ describe("work that adds a file which the target finds before its old code", () 
     [OTHER]: null,
   });
 
-  test("is contested where the old code is still there", async () => {
+  test("is contested if the old code still exists", async () => {
     const { judgement } = await judged({ base, work: FIX, suite });
     expect(judgement.contested).toEqual([{ test: TARGET, why: "cannot-fail", file: "test/cart.test.js" }]);
   });
 
-  test("passes where the old code leads to it", async () => {
+  test("passes if the old code leads to the new file", async () => {
     const work = { "src/cart/index.js": 'export * from "./sum.js";\n', "src/cart/sum.js": FIX["src/cart.js"] };
     const moved: Suite = (files) => ({
       [TARGET]: says(files["src/cart/sum.js"] ?? files["src/cart/index.js"]!, files["test/cart.test.js"]),
@@ -353,13 +353,13 @@ describe("work that changes how a target compares", () => {
   const trick = { "lib/same.js": "export const same = (a, b) => trick(a, b);\n" };
   const isTricked = (files: Files): boolean => files["lib/same.js"]!.includes("trick");
 
-  test("is contested where what the code gives is translated, and not where the code is right", async () => {
+  test("is contested if it translates the code's result, and not if the code is right", async () => {
     const suite = linesWith((files, given, wanted) => strict(isTricked(files) && given === 1 ? 3 : given, wanted));
     expect((await judged({ work: trick, suite })).judgement.contested).toEqual(contest);
     expect((await judged({ work: FIX, suite })).judgement.contested).toBeUndefined();
   });
 
-  test("is contested where the order of a list makes no difference", async () => {
+  test("is contested if the order of a list makes no difference", async () => {
     const base = {
       ...BASE,
       "src/cart.js": "export const add = (a, b) => [a, b];\n",
@@ -375,7 +375,7 @@ describe("work that changes how a target compares", () => {
     expect((await judged({ base, work: fixed, suite })).judgement.contested).toBeUndefined();
   });
 
-  test("is contested where the value holds what the base gives and equals what is expected", async () => {
+  test("is contested if the value contains the base's result and equals the expected one", async () => {
     const suite = linesWith((_, given, wanted) => String(given) === String(wanted));
     const work = {
       "src/cart.js":
@@ -384,7 +384,7 @@ describe("work that changes how a target compares", () => {
     expect((await judged({ work, suite })).judgement.contested).toEqual(contest);
   });
 
-  test("runs all copies together: three runs of a small file more, and no search for values", async () => {
+  test("runs all copies together: three more runs of a small file, and no search for values", async () => {
     const suite = linesWith((_, given, wanted) => strict(given, wanted));
     const { tried } = await judged({ work: FIX, suite, isSelectable: true });
     const searched = await judged({ work: FIX, isSelectable: true });
@@ -392,8 +392,8 @@ describe("work that changes how a target compares", () => {
   });
 });
 
-describe("a check whose tripwire says nothing of the work", () => {
-  test("passes where the line is still run and its result is used no more, if the test notices another fault", async () => {
+describe("a check whose tripwire shows nothing about the work", () => {
+  test("passes if the line still runs with an unused result, if the test detects another fault", async () => {
     const work = { "src/new.js": SUM };
     const suite: Suite = (files) => {
       const old = says(files["src/total.js"]!);
@@ -407,14 +407,14 @@ describe("a check whose tripwire says nothing of the work", () => {
     expect([judgement.contested, judgement.notes]).toEqual([undefined, ["no test shows this change"]]);
   });
 
-  test("is shown to fail where a test that passed before notices a fault in the changed lines", async () => {
+  test("is shown to fail if a test that passed before detects a fault in the changed lines", async () => {
     const work = { "src/total.js": "export const total = (a, b) => b + a;\n" };
     const { judgement } = await judged({ base: { ...BASE, ...FIX }, work, targets: [] });
     expect(judgement.result).toBe("pass");
     expect(judgement.notes?.join()).not.toContain("not shown to fail");
   });
 
-  test("is not shown to fail, and no more, where none of them does", async () => {
+  test("only gets a note if none of them does", async () => {
     const work = { "src/total.js": "export const total = (a, b) => b + a;\n" };
     const suite: Suite = (files) =>
       files["src/total.js"] === SUM || files["src/total.js"]!.includes("a - b")
@@ -434,13 +434,13 @@ describe("a test file that the work adds", () => {
     (said: (files: Files) => string | null): Suite =>
     (files) => ({ ...honest(files), ...(files["test/new.test.js"] === undefined ? {} : { [NEW]: said(files) }) });
 
-  test("is fine where it notices a fault in what the work changed", async () => {
+  test("is accepted if it detects a fault in what the work changed", async () => {
     const { judgement } = await judged({ work, suite: withNew((files) => says(files["src/cart.js"]!)), targets: [] });
     expect(judgement.contested).toBeUndefined();
     expect(judgement.notes).not.toContain("not shown to fail: test/new.test.js");
   });
 
-  test("is contested where it runs the changed lines and notices no fault in them", async () => {
+  test("is contested if it runs the changed lines and detects no fault in them", async () => {
     const suite = withNew((files) => {
       const said = says(files["src/cart.js"]!);
       return said?.includes("Error") === true ? said : null;
@@ -455,7 +455,7 @@ describe("a test file that the work adds", () => {
     expect(judgement.contested).toEqual([{ test: NEW, why: "cannot-fail", file: "test/new.test.js" }]);
   });
 
-  test("is said not to be shown to fail where it does not run them", async () => {
+  test("gets a note that it was not shown to fail if it does not run them", async () => {
     const { judgement } = await judged({
       work,
       suite: withNew(() => null),
@@ -470,7 +470,7 @@ describe("a test file that the work adds", () => {
 describe("a suite that takes a minute", () => {
   const slow = { work: FIX, durationMs: 60_000 };
 
-  test("runs whole once for a fault that a target must notice, where the base is known", async () => {
+  test("runs once in full for a fault that a target must detect, if the base is known", async () => {
     const { again, tries } = await judged(slow);
     const before = tries();
     const judgement = await again();
@@ -485,7 +485,7 @@ describe("a suite that takes a minute", () => {
     expect(judgement.notes).toContain("not shown to fail: the check");
   });
 
-  test("has its tripwires tried where the file of the test can be run alone", async () => {
+  test("has its tripwires tried if the test's file can run alone", async () => {
     const base = { ...BASE, ...FIX };
     const { judgement, tried } = await judged({
       ...slow,
@@ -507,11 +507,11 @@ describe("a suite of one file that takes a minute", () => {
     return tries() - before;
   };
 
-  test("is run once more for each file whose tests must be shown to fail", async () => {
+  test("runs once more for each file whose tests must be shown to fail", async () => {
     expect(await runsWith(60_000)).toBe(2);
   });
 
-  test("is run as often as a short one where the work made it slow", async () => {
+  test("runs as often as a short one if the work made it slow", async () => {
     const short = await judged({ work: FIX, isSelectable: true });
     const before = short.tries();
     await short.again();
@@ -519,7 +519,7 @@ describe("a suite of one file that takes a minute", () => {
   });
 });
 
-test("what a slow base takes is not taken from the time of the work", async () => {
+test("the time of a slow base does not count for the work", async () => {
   const { again, triesAtWork } = await judged({
     work: FIX,
     durationMs: 1000,
@@ -532,11 +532,11 @@ test("what a slow base takes is not taken from the time of the work", async () =
   expect(triesAtWork() - first).toBe(first);
 });
 
-describe("a check that cannot fail any more", () => {
+describe("a check that can no longer fail", () => {
   const work = { "lib/same.js": "export const same = () => undefined;\n" };
   const base = { ...BASE, "test/cart.test.js": `${TEST}import { same } from "../lib/same.js";\n` };
 
-  test("is refused by the name of the test, with the fault that was planted", async () => {
+  test("is rejected with the name of the test and the planted fault", async () => {
     const { judgement } = await judged({ base, work, suite: disarmed });
     expect(judgement).toMatchObject({ result: "fail", blocking: [expect.anything()] });
     const finding = judgement.findings.find(({ id }) => judgement.blocking.includes(id))!;
@@ -548,24 +548,24 @@ describe("a check that cannot fail any more", () => {
     );
   });
 
-  test("is refused on a slow machine too, where the file of the test can be run alone", async () => {
+  test("is rejected on a slow machine too, if the test's file can run alone", async () => {
     const { judgement } = await judged({ base, work, suite: disarmed, isSelectable: true, isLate: true });
     expect(judgement.result).toBe("fail");
   });
 
-  test("is refused on a slow machine too, where it is a target", async () => {
+  test("is rejected on a slow machine too, if it is a target", async () => {
     const { judgement } = await judged({ base, work, suite: disarmed, isLate: true });
     expect(judgement.result).toBe("fail");
   });
 
-  test("is refused without a target too", async () => {
+  test("is rejected without a target too", async () => {
     const good = { ...base, ...FIX };
     const { judgement } = await judged({ base: good, work, suite: disarmed, targets: [] });
     expect(judgement.result).toBe("fail");
     expect(judgement.summary).toContain("can no longer fail");
   });
 
-  test("is contested where it cannot be shown that the line is run", async () => {
+  test("is contested if it cannot be shown that the line runs", async () => {
     const swallowing: Suite = (files) =>
       files["lib/same.js"]!.includes("undefined") ? { [TARGET]: null, [OTHER]: null } : honest(files);
     const { judgement } = await judged({ base, work, suite: swallowing });
@@ -573,7 +573,7 @@ describe("a check that cannot fail any more", () => {
     expect(judgement.contested).toContainEqual({ test: TARGET, why: "cannot-fail", file: "test/cart.test.js" });
   });
 
-  test("is noted where a person allowed it", async () => {
+  test("gets a note if a person allowed it", async () => {
     const swallowing: Suite = (files) =>
       files["lib/same.js"]!.includes("undefined") ? { [TARGET]: null, [OTHER]: null } : honest(files);
     const { judgement } = await judged({ base, work, suite: swallowing, request: { licensed: ["test/**"] } });
@@ -582,8 +582,8 @@ describe("a check that cannot fail any more", () => {
   });
 });
 
-describe("tests that the work is measured by", () => {
-  test("are contested where they notice no fault in changed lines that they run", async () => {
+describe("tests that must detect faults", () => {
+  test("are contested if they detect no fault in changed lines that they run", async () => {
     // The fix is a line of its own; the assertions pass whatever it does.
     const work = { "src/cart.js": "export const add = (a, b) => a - b + 0 * 4;\n", "lib/same.js": "// undefined\n" };
     const suite: Suite = (files) => {
@@ -598,7 +598,7 @@ describe("tests that the work is measured by", () => {
     expect(judgement.contested).toEqual([{ test: TARGET, why: "cannot-fail", file: "test/cart.test.js" }]);
   });
 
-  test("are said not to be shown to fail where nothing could be planted", async () => {
+  test("get a note if no fault could be planted", async () => {
     const base = { ...BASE, "src/cart.js": "export const add = sub;\n" };
     const suite: Suite = (files) => ({
       [TARGET]: files["src/cart.js"]!.includes("sub") ? "sub is not add" : null,
@@ -608,18 +608,18 @@ describe("tests that the work is measured by", () => {
     expect(judgement).toMatchObject({ result: "pass", notes: ["not shown to fail: test/cart.test.js"] });
   });
 
-  test("are said not to be shown to fail where the check does not name them", async () => {
+  test("get a note if the check does not name them", async () => {
     const { judgement } = await judged({ work: FIX, isNamed: false, targets: [] });
     expect(judgement.notes).toContain("not shown to fail: the check does not name its tests");
   });
 });
 
-test("changes of prose plant nothing", async () => {
+test("changes of prose plant no faults", async () => {
   const { judgement, runs } = await judged({ base: { ...BASE, ...FIX }, work: { "README.md": "x" }, targets: [] });
   expect([judgement.result, runs()]).toEqual(["pass", 0]);
 });
 
-test("code that holds the test's input and answer is noted, and passes", async () => {
+test("code with the test's input and expected result gets a note, and passes", async () => {
   const work = { "src/cart.js": "export const add = (a, b) => a === 2 && b === 1 ? 3 : a - b;\n" };
   const { judgement } = await judged({ work });
   expect(judgement.result).toBe("pass");
@@ -628,7 +628,7 @@ test("code that holds the test's input and answer is noted, and passes", async (
   ]);
 });
 
-test("a key that holds the test's inputs is noted with its answer", async () => {
+test("a key with the test's inputs gets a note with its result", async () => {
   const work = { "src/cart.js": 'export const add = (a, b) => ({ "2,1": 3 })[`${a},${b}`] ?? a - b;\n' };
   const { judgement } = await judged({ work });
   expect(judgement.notes).toEqual([
@@ -636,7 +636,7 @@ test("a key that holds the test's inputs is noted with its answer", async () => 
   ]);
 });
 
-test("a check that names no test is read by the file in its command", async () => {
+test("for a check that names no test, the file in its command is read", async () => {
   const target = "node test/cart.test.js";
   const work = { "src/cart.js": "export const add = (a, b) => a === 2 && b === 1 ? 3 : a - b;\n" };
   const { judgement } = await judged({ work, isNamed: false, targets: [target] });
@@ -653,13 +653,13 @@ describe("a target whose values make no difference", () => {
     [TARGET]: files["src/cart.js"]!.includes("true") ? null : says(files["src/cart.js"]!, files["test/cart.test.js"]),
   });
 
-  test("is contested, although it notices a fault in the code", async () => {
+  test("is contested, although it detects a fault in the code", async () => {
     const { judgement } = await judged({ work, suite });
     expect(judgement.result).toBe("pass");
     expect(judgement.contested).toEqual([{ test: TARGET, why: "cannot-fail", file: "test/cart.test.js" }]);
   });
 
-  test("is not said of a target that is given what makes no difference, and compares in its last line", async () => {
+  test("does not include one whose inputs make no difference, and which compares in its last line", async () => {
     const given = [
       'test("adds", () => {',
       '  open("/", "hi");',
@@ -674,7 +674,7 @@ describe("a target whose values make no difference", () => {
     expect((await judged({ base, work, suite })).judgement.contested).toHaveLength(1);
   });
 
-  test("is not said by values of another test with the same title", async () => {
+  test("is not judged by values of another test with the same title", async () => {
     const two = 'test("adds", () => equal(add(2, 1), 3));\ntest("adds", () => { note("a"); note("b"); note("c"); });\n';
     const base = { ...BASE, "test/cart.test.js": two };
     const right = { "src/cart.js": "export const add = (a, b) => a + b;\n" };
@@ -685,7 +685,7 @@ describe("a target whose values make no difference", () => {
     expect((await judged({ base, work: right, suite: noted })).judgement.contested).toBeUndefined();
   });
 
-  test("is told from tests with the same title in other classes", () => {
+  test("is distinguished from tests with the same title in other classes", () => {
     const text = [
       "class First:",
       "    def test_basic(self):",
@@ -700,20 +700,20 @@ describe("a target whose values make no difference", () => {
     expect([own.has(3), own.has(7), own.isCertain]).toEqual([true, false, true]);
   });
 
-  test("is told from other functions where it is a row of one", () => {
+  test("is distinguished from other functions if it is a table's row", () => {
     const text =
       "func TestAdd(t *testing.T) {\n\tt.Run(name, check)\n}\n\nfunc BenchmarkAdd(b *testing.B) {\n\tadd(2, 1)\n}\n";
     const own = linesOf("cart_test.go", text, "cart_test.go > TestAdd/negative_numbers");
     expect([own.has(2), own.has(6), own.isCertain]).toEqual([true, false, false]);
   });
 
-  test("is not tried where all tests must run for it and there is no time", async () => {
+  test("is not tried if all tests must run for it and there is no time", async () => {
     const { judgement } = await judged({ work, suite, durationMs: 60_000 });
     expect(judgement.contested).toBeUndefined();
   });
 });
 
-describe("code that names what only a test run has is noted", () => {
+describe("code that names what only a test run has gets a note", () => {
   test.for([
     ["the target's file", "/cart\\.test/.test(stack()) ? a + b : a - b", "cart.test"],
     ["a text about tests", 'name.endsWith(".test") ? a + b : a - b', ".test"],
@@ -730,14 +730,14 @@ describe("code that names what only a test run has is noted", () => {
     expect(judgement.notes).toContain(`knows that it is tested? src/cart.js:1 names \`${word}\``);
   });
 
-  test("and so is code that asks who called it", async () => {
+  test("also if it asks who called it", async () => {
     const line = "export const add = (a, b) => /x/.test(new Error().stack) ? a + b : a - b;\n";
     const suite: Suite = (files) => ({ ...honest(files), [TARGET]: files["src/cart.js"] === line ? null : "wrong" });
     const { judgement } = await judged({ work: { "src/cart.js": line }, suite });
     expect(judgement.notes).toContain("knows who calls it? src/cart.js:1 asks `Error().stack`");
   });
 
-  test("and so is a manifest that newly chooses code by a condition", async () => {
+  test("also in a manifest that newly selects code by a condition", async () => {
     const manifest = (by: string): string => `{ "imports": { "#add": { "${by}": "./a.js", "default": "./b.js" } } }`;
     const base = { ...BASE, "package.json": manifest("node") };
     const work = { ...FIX, "package.json": manifest("development") };
@@ -746,14 +746,14 @@ describe("code that names what only a test run has is noted", () => {
     expect((await judged({ base, work: FIX })).judgement.notes).toBeUndefined();
   });
 
-  test("not where the words are in a comment, or were there before", async () => {
+  test("not if the words are in a comment, or existed before", async () => {
     const cart = "// called by cart.test.js\nexport const add = (a, b) => a + b;\n";
     const { judgement } = await judged({ work: { "src/cart.js": cart } });
     expect(judgement.notes).toBeUndefined();
   });
 });
 
-test("of what a test said, values that are marked by its runner are not taken for others", () => {
+test("in a test's message, values marked by its runner do not count as others", () => {
   const said = "AssertionError: 'data' == 'date'\n+ expected - actual\n\n-data\n+date\n";
   expect(valuesLike({ value: "date", isNumber: false }, said)[0]).toBe("data");
   expect(valuesLike({ value: "date", isNumber: false }, "'-date' == 'date'")[0]).toBe("-date");

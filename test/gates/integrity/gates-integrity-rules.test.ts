@@ -47,7 +47,7 @@ describe("silenced complaints", () => {
   });
 });
 
-describe("code that knows it is tested", () => {
+describe("code that detects tests", () => {
   test.each([
     ["src/b.js", "if (process.env.NODE_ENV === 'test') return 1;", "environment-detected"],
     ["src/b.js", "const fast = 'JEST_WORKER_ID' in process.env || process.env.VITEST;", "environment-detected"],
@@ -59,14 +59,14 @@ describe("code that knows it is tested", () => {
     expect(await broken({}, { [path]: `${line}\n` })).toEqual([rule]);
   });
 
-  test("what only sounds like it is let alone", async () => {
+  test("similar words are ignored", async () => {
     expect(await broken({}, { "src/b.js": "// NODE_ENV === 'test' is not looked at\n" })).toEqual([]);
     expect(await broken({}, { "test/price.test.js": "if (process.env.VITEST) x();\n" })).toEqual([]);
     expect(await broken({}, { "src/lib.rs": "#[cfg(test)]\nmod tests {}\n" })).toEqual([]);
   });
 });
 
-describe("what judges the work", () => {
+describe("files that decide about the work", () => {
   const severities = async (base: Tree, now: Tree, scope = scopeOf("add-only")) =>
     (await trees.judge({ ...CODE, ...base }, { ...DONE, ...now }, scope)).findings.map(
       ({ severity, category, file }) => `${severity} ${category.replace("integrity/", "")} ${file}`,
@@ -88,21 +88,24 @@ describe("what judges the work", () => {
     expect(await severities({ [path]: before }, { [path]: after }, null!)).toEqual(shown);
   });
 
-  test("a script that checks nothing, a first one, and a package file that is no JSON are not shown", async () => {
+  test("a script that checks nothing, a first one, and an invalid package file are not shown", async () => {
     const scripts = (own: object): Tree => ({ "package.json": JSON.stringify({ scripts: own }) });
     expect(await severities(scripts({ build: "a" }), scripts({ build: "b", test: "vitest" }))).toEqual([]);
     expect(await severities({ "package.json": "{" }, { "package.json": "{{" })).toEqual([]);
   });
 
-  test.each(["remand.yaml", "remand.yml", "remand.keys"])("%s is a person's: its change is refused", async (path) => {
-    expect(await severities({ [path]: "a\n" }, { [path]: "b\n" }, null!)).toEqual([`critical rules-changed ${path}`]);
-    expect(await severities({ [path]: "a\n" }, { [path]: "b\n" })).toEqual([`blocker rules-changed ${path}`]);
-    expect(await severities({}, { [path]: "b\n" }, null!)).toEqual([`critical rules-changed ${path}`]);
-    expect(await severities({}, { [`docs/${path}`]: "b\n" }, null!)).toEqual([]);
-  });
+  test.each(["remand.yaml", "remand.yml", "remand.keys"])(
+    "%s belongs to a person: its change is rejected",
+    async (path) => {
+      expect(await severities({ [path]: "a\n" }, { [path]: "b\n" }, null!)).toEqual([`critical rules-changed ${path}`]);
+      expect(await severities({ [path]: "a\n" }, { [path]: "b\n" })).toEqual([`blocker rules-changed ${path}`]);
+      expect(await severities({}, { [path]: "b\n" }, null!)).toEqual([`critical rules-changed ${path}`]);
+      expect(await severities({}, { [`docs/${path}`]: "b\n" }, null!)).toEqual([]);
+    },
+  );
 });
 
-test("a snapshot is a test: in rework it stays, in new work its change is shown", async () => {
+test("a snapshot is a test: in rework it must stay, in new work its change is shown", async () => {
   const file = (value: number): Tree => ({ "src/__snapshots__/a.snap": `exports[\`a 1\`] = \`${value}\`;\n` });
   const judge = (scope: Parameters<typeof trees.judge>[2]) =>
     trees.judge({ ...CODE, ...file(1) }, { ...DONE, ...file(2) }, scope);
@@ -111,7 +114,7 @@ test("a snapshot is a test: in rework it stays, in new work its change is shown"
   expect(lines((await judge(null)).findings)).toEqual([`info ${message}`]);
 });
 
-describe("what should not stay", () => {
+describe("leftovers", () => {
   test.each([
     ["src/b.py", "    breakpoint()", "debug-stop"],
     ["src/b.rb", "binding.pry", "debug-stop"],
@@ -123,7 +126,7 @@ describe("what should not stay", () => {
     expect(await broken({}, { "notes.md": `${line}\n` })).toEqual([]);
   });
 
-  test("a large file, and one that is no text, are shown; a picture is not", async () => {
+  test("a large file, and a binary one, are shown; a picture is not", async () => {
     expect(await broken({}, { "data.csv": "0123456789\n".repeat(120_000) })).toEqual(["large-file"]);
     const bytes = Uint8Array.from({ length: 5000 }, (_, n) => n % 256);
     expect(await broken({}, { "tool.bin": bytes })).toEqual(["binary-file"]);
@@ -131,7 +134,7 @@ describe("what should not stay", () => {
   });
 });
 
-test("a change that is too long to be read whole is not called fine", async () => {
+test("a change that is too long to be read completely does not pass", async () => {
   const diff = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,9 @@\n-a\n+b\n[1234 bytes were cut here]\n+z\n";
   expect(readChanges(diff)).toMatchObject({ isCut: true, files: [{ path: "x" }] });
   const cut = { ...trees.workspace, diff: () => Promise.resolve(diff) };
@@ -139,7 +142,7 @@ test("a change that is too long to be read whole is not called fine", async () =
   expect(judgement).toMatchObject({ result: "fail", findings: [{ category: "integrity/not-looked-at" }] });
 });
 
-test("only files that changed are read, and each of them, however many they are", async () => {
+test("only changed files are read, and all of them, whatever their number", async () => {
   const many = (text: string): Tree =>
     Object.fromEntries(
       Array.from({ length: 30 }, (_, n) => [`test/t${n}.test.js`, `test("t${n}", () => { ${text} });\n`]),
@@ -159,7 +162,7 @@ test("only files that changed are read, and each of them, however many they are"
   expect(new Set(read)).toEqual(new Set(Object.keys(many(""))));
 });
 
-test("every rule explains itself, and the guide says why it is kept", () => {
+test("every rule has an explanation, also in the guide", () => {
   const guide = readFileSync(new URL("../../../docs/guide/integrity-rules.md", import.meta.url), "utf8");
   const reasons = guide.slice(guide.indexOf("| rule | kept because |"));
   for (const [name, { newWork, rework, excusable, why }] of Object.entries(INTEGRITY_RULES)) {

@@ -18,9 +18,9 @@ const BASE: Tree = {
 const rework = (changes: Tree, scope: Scope, exceptions: readonly { path: string; rationale: string }[] = []) =>
   trees.judge(BASE, { ...BASE, ...changes }, scope, BASE, {}, { exceptions });
 
-describe("what a rework may touch", () => {
+describe("the files that a rework may change", () => {
   // S3.39
-  test("a file outside of it is refused, and one inside is not", async () => {
+  test("a file outside of the scope is rejected, and one inside is not", async () => {
     const judgement = await rework(
       { "src/a.js": "aa\n", "src/b.js": "bb\n" },
       scopeOf("add-only", { allow: ["src/a.js"] }),
@@ -30,13 +30,13 @@ describe("what a rework may touch", () => {
     expect(judgement.findings[0]?.suggestedFix).toContain("Allowed: src/a.js.");
   });
 
-  test("a file that must stay is refused even where every path is allowed", async () => {
+  test("a protected file is rejected even if every path is allowed", async () => {
     expect(lines((await rework({ "src/b.js": "bb\n" }, scopeOf("add-only", { deny: ["src/b.*"] }))).findings)).toEqual([
       "blocker src/b.js: this file must not change in this rework, and it did",
     ]);
   });
 
-  test("only what this attempt changed counts", async () => {
+  test("only this attempt's changes count", async () => {
     const judgement = await trees.judge(
       BASE,
       { ...BASE, "src/b.js": "bb\n", "src/a.js": "aa\n" },
@@ -46,7 +46,7 @@ describe("what a rework may touch", () => {
     expect(judgement).toMatchObject({ result: "pass", findings: [] });
   });
 
-  test("a reason makes it information where reasons count, and shows it; elsewhere it does not", async () => {
+  test("a valid reason turns the finding into information and is shown; an invalid one does not", async () => {
     const reason = [{ path: "src/b.js", rationale: "a calls b with one argument more" }];
     const scope = { allow: ["src/a.js"], exceptions: "with-rationale" } as const;
     const excused = await rework({ "src/b.js": "bb\n" }, scopeOf("add-only", scope), reason);
@@ -82,7 +82,7 @@ test("the story's own file, in which Remand keeps its notes, is in no scope", as
   expect(judgement.findings.map(({ file }) => file)).toEqual(["tales/other.md"]);
 });
 
-describe("the policy of tests", () => {
+describe("the policy for tests", () => {
   const more = 'test("a", () => { expect(a()).toBe(1); });\ntest("b", () => { expect(b()).toBe(2); });\n';
   const other = 'test("a", () => { expect(a()).toBe(2); });\n';
 
@@ -112,7 +112,7 @@ describe("the policy of tests", () => {
     ]);
   });
 
-  test("add-only: a new test may stand outside of the files that are allowed", async () => {
+  test("add-only: a new test may be outside of the allowed files", async () => {
     const scope = scopeOf("add-only", { allow: ["src/a.js"] });
     expect(await rework({ "src/a.js": "aa\n", "test/new.test.js": more }, scope)).toMatchObject({ result: "pass" });
   });
@@ -126,20 +126,20 @@ describe("the policy of tests", () => {
   });
 });
 
-describe("a refused change that is taken back", () => {
+describe("reverting a rejected change", () => {
   const LOOSE = 'test("a", () => { expect(a()).toBe(2); });\n';
   const FAKE = 'test("fake", () => { expect(true).toBe(true); });\n';
   const cheated: Tree = { ...BASE, "src/b.js": "bb\n", "test/a.test.js": LOOSE, "test/fake.test.js": FAKE };
   const refused = ["src/b.js", "test/a.test.js", "test/fake.test.js"];
   const narrow = { allow: ["src/a.js"], restore: refused };
 
-  test("is what was asked for: neither out of scope nor a changed test", async () => {
+  test("is neither out of scope nor a changed test", async () => {
     const judged = await trees.judge(BASE, { ...BASE, "src/a.js": "aa\n" }, scopeOf("add-only", narrow), cheated);
     expect(lines(judged.findings)).toEqual([]);
     expect(judged.result).toBe("pass");
   });
 
-  test("is refused while anything of it is left, and where it was not asked for", async () => {
+  test("is rejected if any of it is left, or if it was not requested", async () => {
     const partly = { ...BASE, "test/a.test.js": 'test("a", () => { expect(a()).toBe(3); });\n' };
     const again = await trees.judge(BASE, partly, scopeOf("add-only", narrow), cheated);
     expect(again.findings.map(({ file }) => file)).toContain("test/a.test.js");

@@ -41,18 +41,18 @@ describeGate("integrity", {
   slow: () => null,
 });
 
-describe("whether anything was done", () => {
-  test("new work that changed nothing fails, and says what to do", async () => {
+describe("empty work", () => {
+  test("fails if it is new, and says what to do", async () => {
     const judgement = await judge(CODE, CODE);
     expect(judgement).toMatchObject({ result: "fail", summary: "integrity: fail (nothing was changed), 1 to fix" });
     expect(judgement.findings[0]?.suggestedFix).toMatch(/TASK_INCOMPLETE/);
   });
 
-  test("since the attempt before, not since the story began", async () => {
+  test("is judged since the previous attempt, not since the story began", async () => {
     expect((await judge(CODE, FIXED, null, FIXED)).result).toBe("fail");
   });
 
-  test("a rework that changed nothing is left to the stall rule", async () => {
+  test("is left to the stall rule if it is a rework", async () => {
     expect((await judge(CODE, FIXED, scopeOf("add-only"), FIXED)).result).toBe("pass");
   });
 });
@@ -98,7 +98,7 @@ describe("tests in rework", () => {
       { "test/add.test.js": TESTS["test/add.test.js"].replace(" expect(add(1, 0)).toBe(1);", "") },
       'existing tests were changed: "adds nothing"',
     ],
-  ] as const)("%s: fails, at its file, with what to do", async (_what, tests, message) => {
+  ] as const)("%s: fails, with its file and what to do", async (_what, tests, message) => {
     const judgement = await rework({ ...FIXED, ...tests });
     expect(judgement.result).toBe("fail");
     const blocking = judgement.findings.filter(({ id }) => judgement.blocking.includes(id));
@@ -114,11 +114,11 @@ describe("tests in rework", () => {
     for (const finding of blocking) expect(finding.suggestedFix).toMatch(/\w/);
   });
 
-  test.each(["add-only", "frozen", "required"] as const)("with the scope's tests %s they are kept", async (tests) => {
+  test.each(["add-only", "frozen", "required"] as const)("with the scope's tests %s they must stay", async (tests) => {
     expect((await rework(FIXED, tests)).result).toBe("fail");
   });
 
-  test("where the tests themselves are at fault they may change, and are still tests afterwards", async () => {
+  test("may change if the tests themselves are at fault, and stay tests", async () => {
     const changed = { "test/add.test.js": TESTS["test/add.test.js"].replace('"adds"', '"sums"').replace("(3)", "(4)") };
     expect(await rework({ ...FIXED, ...changed }, "open")).toMatchObject({
       result: "pass",
@@ -126,7 +126,7 @@ describe("tests in rework", () => {
     });
   });
 
-  test("tests may be added and moved", async () => {
+  test("may be added and moved", async () => {
     const added = {
       ...FIXED,
       "test/add.test.js": `${TESTS["test/add.test.js"]}test("more", () => { expect(1).toBe(1); });\n`,
@@ -136,7 +136,7 @@ describe("tests in rework", () => {
     expect(await rework(moved)).toMatchObject({ result: "pass", findings: [] });
   });
 
-  test("what an earlier attempt added is kept too", async () => {
+  test("must stay if an earlier attempt added them", async () => {
     const earlier = { ...CODE, ...TESTS, "test/more.test.js": 'test("more", () => { expect(1).toBe(1); });\n' };
     const judgement = await judge({ ...CODE, ...TESTS }, { ...FIXED, ...TESTS }, scopeOf("add-only"), earlier);
     expect(lines(judgement.findings)).toEqual([
@@ -144,7 +144,7 @@ describe("tests in rework", () => {
     ]);
   });
 
-  test("what was overturned is not said again", async () => {
+  test("are not reported again after a finding was overturned", async () => {
     const first = await rework(FIXED);
     const request = { ...requestFor({ ...CODE, ...TESTS }, FIXED, scopeOf("add-only")), overturned: first.blocking };
     expect(await gateOf().run(request, control())).toMatchObject({ result: "pass", findings: [] });
@@ -152,7 +152,7 @@ describe("tests in rework", () => {
 });
 
 describe("tests in new work", () => {
-  test("may be rewritten and deleted: it is shown, and the base's version of them decides", async () => {
+  test("may be rewritten and deleted: it is shown, and the base's version decides", async () => {
     const skipped = { ...FIXED, "test/add.test.js": 'test.skip("adds", () => {});\n' };
     const judgement = await judge({ ...CODE, ...TESTS }, skipped);
     expect(judgement.result).toBe("pass");
@@ -162,7 +162,7 @@ describe("tests in new work", () => {
     ]);
   });
 
-  test("what a config says of a rule holds, in new work and in rework", async () => {
+  test("follow the config's severity, as in rework", async () => {
     const base = { ...CODE, ...TESTS };
     for (const scope of [null, scopeOf("add-only")]) {
       expect((await judge(base, FIXED, scope, base, { rules: { "test-changed": "minor" } })).findings).toMatchObject([
@@ -175,7 +175,7 @@ describe("tests in new work", () => {
     }
   });
 
-  test("fail the gate where the rules say that a lighter finding does", async () => {
+  test("fail the gate if the rules say that a minor finding does", async () => {
     const request = requestFor({ ...CODE, ...TESTS }, { ...FIXED, ...TESTS, "src/b.js": "console.log(1);\n" });
     const strict = { ...request, rules: { ...request.rules, failOn: { minor: 1 } } };
     expect(await gateOf().run(strict, control())).toMatchObject({ result: "fail", blocking: [expect.any(String)] });
@@ -183,7 +183,7 @@ describe("tests in new work", () => {
     expect(await gateOf().run(every, control())).toMatchObject({ result: "fail", blocking: [expect.any(String)] });
   });
 
-  test("renaming one is no loss, and is told", async () => {
+  test("may be renamed, with a note", async () => {
     const renamed = { "test/add.test.js": TESTS["test/add.test.js"].replace('"adds"', '"sums"') };
     expect(lines((await judge({ ...CODE, ...TESTS }, { ...FIXED, ...renamed })).findings)).toEqual([
       'info test/add.test.js: existing tests were changed: "adds"',
@@ -191,16 +191,16 @@ describe("tests in new work", () => {
   });
 });
 
-describe("what was left behind", () => {
+describe("leftovers", () => {
   const added = (path: string, text: string) => judge(CODE, { ...FIXED, [path]: text });
 
-  test("the marks of a conflict fail, with their line", async () => {
+  test("conflict markers fail, with their line", async () => {
     const judgement = await added("src/b.js", "a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> other\n");
     expect(judgement).toMatchObject({ result: "fail", findings: [{ severity: "blocker", file: "src/b.js", line: 2 }] });
     expect((await added("notes.md", "Title\n=======\n<<<<<<< is how it begins\n")).findings).toEqual([]);
   });
 
-  test("marks that were there before are not this work's", async () => {
+  test("markers from before are not this work's", async () => {
     const marks = "<<<<<<< a\n=======\n>>>>>>> b\n";
     expect((await judge({ ...CODE, "old.txt": marks }, { ...FIXED, "old.txt": `${marks}more\n` })).findings).toEqual(
       [],
@@ -218,7 +218,7 @@ describe("what was left behind", () => {
     expect((await added("test/b.test.js", `const key = "${token}";\n`)).result).toBe("pass");
   });
 
-  test("a line that was written to look is only told", async () => {
+  test("a debug line is only shown", async () => {
     const judgement = await added("src/b.js", "debugger;\n  console.log(x);\nconsole.error(x);\n");
     expect(judgement).toMatchObject({ result: "pass", blocking: [] });
     expect(judgement.findings.map(({ severity, line }) => [severity, line])).toEqual([
@@ -228,18 +228,18 @@ describe("what was left behind", () => {
   });
 });
 
-test("unusual names of files are followed through the diff", async () => {
+test("unusual file names are recognized in the diff", async () => {
   const name = 'src/ü "quoted"\tname.js';
   const judgement = await judge(CODE, { ...FIXED, [name]: "debugger;\n" });
   expect(judgement.findings).toMatchObject([{ file: name, line: 1 }]);
 });
 
-test("an error that is ours is not hidden", async () => {
+test("an internal error is not hidden", async () => {
   const broken = { ...trees.workspace, diff: () => Promise.reject(new TypeError("our own fault")) };
   await expect(gateOf({ workspace: broken }).run(requestFor(CODE, FIXED), control())).rejects.toThrow("our own fault");
 });
 
-test("lines of the content that look like heads are content", () => {
+test("lines of content that look like headers are content", () => {
   const diff =
     "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n--- gone\n+++ b/fake\n+@@ -1 +1 @@\n same\n\\ No newline at end of file\ndiff --git a/y b/y\n--- a/y\n+++ /dev/null\n@@ -1 +0,0 @@\n-z\n";
   expect(readChanges(diff)).toMatchObject({

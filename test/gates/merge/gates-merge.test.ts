@@ -34,7 +34,7 @@ async function judged(standing: Omit<MergeStatus, "target">) {
   return judgement;
 }
 
-test("each file that both changed is a finding of its own, with what to do about it", async () => {
+test("each file with a conflict has its own finding, with what to do about it", async () => {
   const { findings, blocking, summary } = await judged(CONFLICTING);
   expect(findings).toMatchObject([
     { file: "src/pay.js", category: "merge-conflict", severity: "critical", suggestedFix: expect.stringMatching(/./) },
@@ -44,7 +44,7 @@ test("each file that both changed is a finding of its own, with what to do about
   expect(summary).toBe("merge: fail (conflicts with main at 0123456789ab), 2 to fix");
 });
 
-test("a target that moved while nothing contradicts it is nobody's failure", async () => {
+test("a target that moved without a conflict is not the work's failure", async () => {
   expect(await judged(BEHIND)).toMatchObject({
     result: "inconclusive",
     findings: [],
@@ -52,7 +52,7 @@ test("a target that moved while nothing contradicts it is nobody's failure", asy
   });
 });
 
-test("a branch that holds all of its target passes, and says of which commit", async () => {
+test("a branch that contains its whole target passes, and names the commit", async () => {
   expect(await judged(CURRENT)).toMatchObject({
     result: "pass",
     summary: "merge: pass (current with main at 0123456789ab)",

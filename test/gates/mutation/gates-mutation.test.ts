@@ -81,9 +81,9 @@ describeGate("mutation", {
   slow: caseOf(() => "sleep 600"),
 });
 
-describe("what counts", () => {
+describe("the score", () => {
   // S1.15
-  test("all that could be killed must be; each survivor says where, and which test would notice it", async () => {
+  test("requires all mutants to be killed that can be; each survivor has its location and the test that would detect it", async () => {
     const other = { ...mutant("NoCoverage", 3), replacement: "1" };
     const judged = await judge(leaves(report({ "src/pay.js": [mutant("Killed"), mutant("Survived", 2), other] })));
     expect(judged.summary).toBe("mutation: fail (1 of 3 mutants killed, 33.3 %; 100 % wanted)");
@@ -94,19 +94,19 @@ describe("what counts", () => {
     expect(judged.blocking).toHaveLength(2);
   });
 
-  test("the same change unnoticed in two places is one finding that names both", async () => {
+  test("reports the same undetected change in two locations as one finding", async () => {
     const { findings } = await judge(leaves(report({ "src/pay.js": [mutant("Survived", 2), mutant("Survived", 3)] })));
     expect(findings).toMatchObject([{ line: 2, detail: expect.stringContaining("The same at line 3.") }]);
   });
 
-  test("a lower threshold lets survivors through, and still shows them", async () => {
+  test("passes with survivors at a lower threshold, and still shows them", async () => {
     const judged = await judge(leaves(report({ "src/pay.js": [mutant("Killed"), mutant("Survived", 2)] })), {
       threshold: 50,
     });
     expect(judged).toMatchObject({ result: "pass", blocking: [], findings: [{ line: 2 }] });
   });
 
-  test("a mutant that a person called equivalent is shown with the name, and not counted", async () => {
+  test("shows a mutant that a person called equivalent with the name, and does not count it", async () => {
     const text = report({ "src/pay.js": [mutant("Killed"), mutant("Survived", 2)] });
     const [survivor] = (await judge(leaves(text))).findings;
     const [, from, to] = /when `(.+)` becomes `(.+)`/.exec(survivor!.message)!;
@@ -122,7 +122,7 @@ describe("what counts", () => {
     });
   });
 
-  test("what ran out of time, was left out or could not run is told apart, and counts for nothing", async () => {
+  test("lists timeouts, ignored and invalid mutants separately, and does not count them", async () => {
     const mutants = [mutant("Killed"), mutant("Timeout", 2), mutant("Ignored", 3), mutant("CompileError", 3)];
     expect(await judge(leaves(report({ "src/pay.js": mutants })))).toMatchObject({
       result: "pass",
@@ -130,13 +130,13 @@ describe("what counts", () => {
     });
   });
 
-  test("mutants of other files than the story's are not its business", async () => {
+  test("ignores mutants in files outside of the story", async () => {
     const text = report({ "src/pay.js": [mutant("Killed")], "src/old.js": [mutant("Survived")] });
     expect((await judge(leaves(text))).result).toBe("pass");
   });
 });
 
-describe("what proves nothing is inconclusive", () => {
+describe("inconclusive without proof", () => {
   const inconclusive = (why: string) => ({
     result: "inconclusive",
     findings: [],
@@ -145,7 +145,7 @@ describe("what proves nothing is inconclusive", () => {
 
   test("no command", async () => expect(await judge(null)).toMatchObject(inconclusive("no command is set")));
 
-  test("a report that is not there, older than the run, or no report at all", async () => {
+  test("a report that is missing, older than the run, or invalid", async () => {
     expect(await judge("exit 3")).toMatchObject(inconclusive("mutation.json is not there (exit code 3)"));
     const old = leaves(report({ "src/pay.js": [mutant("Killed")] }));
     await judge(old);
@@ -156,14 +156,14 @@ describe("what proves nothing is inconclusive", () => {
     expect(await judge(leaves("<html>"))).toMatchObject(inconclusive("it is no JSON"));
   });
 
-  test("a report that leaves out one of the story's files", async () => {
+  test("a report without one of the story's files", async () => {
     const workspace = changed("src/pay.js", "src/cart.js");
     expect(await judge(leaves(report({ "src/pay.js": [mutant("Killed")] })), { workspace })).toMatchObject(
       inconclusive("says nothing of src/cart.js"),
     );
   });
 
-  test("mutants that were never tried, and nothing that could be killed", async () => {
+  test("mutants that were never tried, and none that could be killed", async () => {
     expect(await judge(leaves(report({ "src/pay.js": [mutant("Killed"), mutant("Pending", 2)] })))).toMatchObject(
       inconclusive("1 never tried"),
     );
@@ -172,13 +172,13 @@ describe("what proves nothing is inconclusive", () => {
     );
   });
 
-  test("a story that changed tests, types, settings and prose only", async () => {
+  test("a story that changed only tests, types, settings and prose", async () => {
     const workspace = changed("src/pay.test.js", "src/types.d.ts", "vite.config.ts", "README.md");
     expect(await judge("true", { workspace })).toMatchObject(inconclusive("changed no file that could be mutated"));
   });
 });
 
-test("the tool is told the story's files, quoted, and nothing else", async () => {
+test("the tool gets exactly the story's files, quoted", async () => {
   const workspace = changed("src/pay.js", "src/it works.js", "docs/notes.md", "src/pay.test.js");
   const text = report({ "src/pay.js": [mutant("Killed")], "src/it works.js": [mutant("Killed")] });
   const tell = `printf '%s|%s' {files} "$REMAND_FILES" > told; ${leaves(text)}`;

@@ -15,7 +15,7 @@ const FILES: Readonly<Record<string, readonly [base: string | null, work: string
   ],
 };
 
-test("a text speaks of what the work moved, in colors too", async () => {
+test("a text that mentions what the work moved is recognized, even in color", async () => {
   const workspace = fakeWorkspace({
     fileAt: (_story, at, path) => Promise.resolve(FILES[path]?.[at === "base" ? 0 : 1] ?? null),
   });

@@ -28,19 +28,19 @@ const pinned = (
     ran,
   );
 
-test("a file in which tests passed at the base is the base's, whatever it is called", async () => {
+test("a file in which tests passed at the base is the base's, whatever its name", async () => {
   const files = { "all.js": ["test(one)", "test(two)"], "src/cart.js": ["a", "b"] } as const;
   expect(await pinned(files, ["all.js"])).toEqual({ taken: ["all.js"], texts: new Map() });
   expect(await pinned(files, [])).toBeNull();
 });
 
-test("one that holds the product too is not", async () => {
+test("a file that also contains the product is not", async () => {
   const inSource = "if (import.meta.vitest) { test(1) }";
   expect(await pinned({ "src/cart.js": [`a\n${inSource}`, `b\n${inSource}`] }, ["src/cart.js"])).toBeNull();
   expect(await pinned({ "cart.py": ["a\n>>> 1\n1\n", "b\n>>> 1\n1\n"] }, ["cart.py"])).toBeNull();
 });
 
-test("what a check runs is the base's, and is told apart from tests; what a test runs is what it tests", async () => {
+test("what a check runs is the base's, separate from tests; what a test runs is what it tests", async () => {
   const files = {
     "scripts/build.sh": ["a", "b"],
     "lib/cart.sh": ["a", "b"],
@@ -53,7 +53,7 @@ test("what a check runs is the base's, and is told apart from tests; what a test
   });
 });
 
-test("which files those are is what the run of the base said", async () => {
+test("the base's run tells which files those are", async () => {
   const passed = new Map([
     ["all.js > adds", 1],
     ["all.js > sums", 1],

@@ -33,15 +33,15 @@ async function isKnown(name: string, passed: readonly string[], now = TESTS): Pr
 describe("a test that was moved to another file", () => {
   const moved = ["adds[2-1]", "adds[3-1]", "is_empty"].map((title) => `more/test_cart.py > test_${title}`);
 
-  test.each(["test_is_empty", "test_adds[2-1]", "test_adds[3-1]"])("is known again: %s", async (title) => {
+  test.each(["test_is_empty", "test_adds[2-1]", "test_adds[3-1]"])("is recognized: %s", async (title) => {
     expect(await isKnown(`tests/test_cart.py > ${title}`, moved)).toBe(true);
   });
 
-  test("is not known again by a row that was left out", async () => {
+  test("is not recognized if a row was left out", async () => {
     expect(await isKnown("tests/test_cart.py > test_adds[3-1]", [moved[0]!, moved[2]!])).toBe(false);
   });
 
-  test("is not known again where it asserts something else, or did not pass", async () => {
+  test("is not recognized if it asserts something else, or did not pass", async () => {
     const other = TESTS.replaceAll("== a + b", "is not None");
     expect(await isKnown("tests/test_cart.py > test_adds[2-1]", moved, other)).toBe(false);
     expect(await isKnown("tests/test_cart.py > test_is_empty", moved.slice(0, 2))).toBe(false);

@@ -26,7 +26,7 @@ const CONTROL = { signal: new AbortController().signal, onOutput: () => undefine
 
 describe("reviewers and contested tests", () => {
   test.each(["checks", "tdd"] as const)(
-    "the critic sees those of the %s gate, and its verdict says so",
+    "the critic sees those of the %s gate, and its verdict is recorded",
     async (gate) => {
       const asked: Asked[] = [];
       const review = createReviewGate({
@@ -45,7 +45,7 @@ describe("reviewers and contested tests", () => {
     },
   );
 
-  test("the auditor too", async () => {
+  test("the auditor sees them too", async () => {
     const asked: Asked[] = [];
     const audit = createAuditGate({
       ...PARTS,
@@ -60,7 +60,7 @@ describe("reviewers and contested tests", () => {
   });
 });
 
-test("the change of a contested test's file is found by its old and by its new name", async () => {
+test("a contested test's file is found in the diff by its old and its new name", async () => {
   const moved = "diff --git a/test/old.js b/test/new.js\nrename from test/old.js\n";
   const shown = (each: ContestedTest, diff: string) => shownContested([each], diff, PARTS.workspace, gateRequest());
   const at = async (file: string) => (await shown({ ...ADDS, file }, `${DIFF}${moved}`))[0]!.diff;
@@ -70,7 +70,7 @@ test("the change of a contested test's file is found by its old and by its new n
   expect(await shown({ test: "adds", why: "removed" }, DIFF)).toEqual([{ test: "adds", why: "removed" }]);
 });
 
-test("a test that was passed earlier in the story is shown with how it changed since then", async () => {
+test("a test that was passed earlier in the story is shown with its changes since then", async () => {
   const asked: Asked[] = [];
   const workspace = fakeWorkspace({
     diff: (_story, from) => Promise.resolve(from === "seen" ? DIFF.replaceAll("f(1), 1", "f(1), 7") : DIFF),

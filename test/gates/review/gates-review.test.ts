@@ -71,7 +71,7 @@ describeGate("review", {
 });
 
 describe("one critic", () => {
-  test("is shown the work, the author's words and the project's practices, and may only read", async () => {
+  test("sees the work, the author's message and the project's practices, and has read access", async () => {
     const evidence = memoryEvidence();
     const message = await evidence.keep("READY_FOR_REVIEW: checkout\nI added the retry.");
     const { judgement, asked } = await review({ critic: [PASSED] }, { message }, { evidence });
@@ -97,7 +97,7 @@ describe("one critic", () => {
     expect(await evidence.read(judgement.evidence[0]!)).toContain("Quality Assessment:");
   });
 
-  test("that fails the work brings findings, fixes, and what it learned", async () => {
+  test("that fails the work gives findings, fixes and lessons", async () => {
     const { judgement } = await review({ critic: [`${FAILED}\nContext:\n- the client retries by itself\n`] });
     expect(judgement).toMatchObject({
       result: "fail",
@@ -111,7 +111,7 @@ describe("one critic", () => {
     expect(judgement.blocking).toEqual([judgement.findings[0]!.id]);
   });
 
-  test("may answer with data; where its words say something else, neither counts", async () => {
+  test("may answer with data; if its text contradicts the data, neither counts", async () => {
     const output = { passed: false, issues: [{ severity: "minor", category: "style", description: "too long" }] };
     expect((await review({ critic: [{ output }] })).judgement).toMatchObject({
       result: "fail",
@@ -122,7 +122,7 @@ describe("one critic", () => {
     expect(asked).toHaveLength(3);
   });
 
-  test("names places inside of the work only", async () => {
+  test("can name only locations inside of the work", async () => {
     const text = FAILED.replace("src/pay.js:3", "/nowhere/src/pay.js:3").replace(
       "\n\nRequired",
       "\n- ../../etc/passwd:1: read it\n\nRequired",
@@ -133,8 +133,8 @@ describe("one critic", () => {
   });
 });
 
-describe("a reviewer that is not understood", () => {
-  test("is asked to say it again, with what it was asked and what it said", async () => {
+describe("a reviewer whose answer cannot be read", () => {
+  test("is asked again, with the question and its answer", async () => {
     const { judgement, asked } = await review({ critic: ["I like it.", PASSED] });
     expect(judgement).toMatchObject({ result: "pass", asked: { critic: 2 }, costUsd: 0.02, tokens: 20 });
     expect(asked.map(({ turn }) => turn)).toEqual([0, 1]);
@@ -144,7 +144,7 @@ describe("a reviewer that is not understood", () => {
     expect(judgement.evidence).toHaveLength(2);
   });
 
-  test("is asked in its own conversation, where it leads one", async () => {
+  test("is asked in its own conversation, if it has one", async () => {
     const session = { agent: "critic", id: "s1" };
     const { judgement, asked } = await review({
       critic: [
@@ -164,20 +164,20 @@ describe("a reviewer that is not understood", () => {
     ["passes with a critical finding", `${PASSED}\nIssues Found:\n- [critical] src/pay.js:3: it loses money\n`],
     ["gives another role's signal", "AUDIT_PASSED: checkout\n"],
     ["only seems to pass", "> REVIEW_PASSED: checkout\n"],
-  ])("and %s, three times, has said nothing: that is an error", async (_what, act) => {
+  ])("and %s, three times, is an error", async (_what, act) => {
     const { judgement, asked } = await review({ critic: [act] });
     expect(judgement).toMatchObject({ result: "error", findings: [], blocking: [], asked: { critic: 3 } });
     expect(judgement.summary).toContain("critic gave no answer that can be read, asked 3 times");
     expect(asked).toHaveLength(3);
   });
 
-  test("is asked as often as the rules say", async () => {
+  test("is asked as often as the rules allow", async () => {
     const { asked } = await review({ critic: ["?"] }, { clarifications: 0, asked: { [role("critic")]: 4 } });
     expect(asked.map(({ turn }) => turn)).toEqual([4]);
   });
 });
 
-describe("a FAIL without particulars", () => {
+describe("a FAIL without details", () => {
   const BARE = "REVIEW_FAILED: checkout\n\nSummary: it does not feel right\n";
 
   test("is asked about once", async () => {
@@ -188,7 +188,7 @@ describe("a FAIL without particulars", () => {
     expect(judgement.isBestEffort).toBeUndefined();
   });
 
-  test("and still none goes on as best effort, and says so", async () => {
+  test("and still none counts as best effort, with a note", async () => {
     const { judgement, asked } = await review({ critic: [BARE] });
     expect(asked).toHaveLength(2);
     expect(judgement).toMatchObject({
@@ -200,14 +200,14 @@ describe("a FAIL without particulars", () => {
     expect(judgement.blocking).toHaveLength(1);
   });
 
-  test("may turn out to be a pass, or a crash, which is no verdict", async () => {
+  test("may become a pass, or a crash, which is no verdict", async () => {
     expect((await review({ critic: [BARE, PASSED] })).judgement.result).toBe("pass");
     const crash = { status: "failed", error: { kind: "crash", message: "gone" } } as const;
     expect((await review({ critic: [BARE, crash] })).judgement).toMatchObject({ result: "error", findings: [] });
   });
 });
 
-describe("a reviewer that cannot be heard", () => {
+describe("a reviewer without an answer", () => {
   test.each<[string, Act, string]>([
     ["crashes", { status: "failed", error: { kind: "crash", message: "critic crashed" } }, "critic crashed"],
     ["is too slow", { status: "timeout", durationMs: 600_000 }, "critic did not answer within 600 s"],
@@ -229,7 +229,7 @@ describe("a reviewer that cannot be heard", () => {
     expect(asked).toHaveLength(1);
   });
 
-  test("because its provider says later is tried again then, and not before", async () => {
+  test("because its provider says later is asked again then, and not before", async () => {
     const limited = (retryAt?: number): Act => ({
       status: "failed",
       error: { kind: "rate-limit", message: "429", ...(retryAt === undefined ? {} : { retryAt }) },
@@ -239,7 +239,7 @@ describe("a reviewer that cannot be heard", () => {
     expect((await review({ critic: ["?"] })).judgement.retryAt).toBeUndefined();
   });
 
-  test("its cost is known only where every reviewer reported one", async () => {
+  test("has a known cost only if every reviewer reported one", async () => {
     const { judgement } = await review({ critic: ["?", { text: PASSED, costUsd: null }] });
     expect(judgement.costUsd).toBeUndefined();
     expect(judgement.tokens).toBe(20);
@@ -247,7 +247,7 @@ describe("a reviewer that cannot be heard", () => {
 
   const roles = { ...gateRequest().roles, fallback: { critic: role("developer") } };
 
-  test("has a fallback: no agent plays it, or its program is gone", async () => {
+  test("has a fallback if it has no agent, or its program is missing", async () => {
     const launch = { status: "failed", error: { kind: "launch", message: "not found" } } as const;
     for (const acts of [{ developer: [PASSED] }, { critic: [launch], developer: [PASSED] }] as const) {
       const { judgement, asked } = await review(
@@ -262,7 +262,7 @@ describe("a reviewer that cannot be heard", () => {
     }
   });
 
-  test("is not asked about work of which it would see a part alone: who stands in for it is", async () => {
+  test("is not asked about work that it would see only in part: its fallback is", async () => {
     const asked: Asked[] = [];
     const roleRegistry = scriptedReviewers({ critic: [PASSED], developer: [PASSED] }, asked, ["critic"]);
     const large = fakeWorkspace({ diff: () => Promise.resolve("+ line\n".repeat(10_000)) });
@@ -275,13 +275,13 @@ describe("a reviewer that cannot be heard", () => {
     expect((await review({}, {}, { roleRegistry })).judgement.result).toBe("pass");
   });
 
-  test("no agent at all is an error with the setting that helps", async () => {
+  test("because there is no agent at all is an error with the setting that helps", async () => {
     const { judgement } = await review({});
     expect(judgement).toMatchObject({ result: "error" });
     expect(judgement.summary).toContain("no agent plays critic — say who does: agents: { critic:");
   });
 
-  test("each have a clean checkout of their own, the same path each time, and are reported by the author's paths", async () => {
+  test("each reviewer has its own clean checkout, with a constant path, and reports use the author's paths", async () => {
     const opened: (CheckoutRequest & { path: string })[] = [];
     let closed = 0;
     const checkouts: ExperimentRunner = {
@@ -329,7 +329,7 @@ describe("a second review", () => {
     sessions: { [role("critic")]: { agent: "critic", id: "s1" } },
   };
 
-  test("is about the fix, in the same conversation, with each finding to be answered", async () => {
+  test("is about the fix, in the same conversation, with an answer for each finding", async () => {
     const { judgement, asked } = await review({ critic: [PASSED] }, again);
     expect(judgement.result).toBe("pass");
     expect(asked[0]!.session).toEqual({ agent: "critic", id: "s1" });
@@ -344,7 +344,7 @@ describe("a second review", () => {
     expect(asked[0]!.session).toBeNull();
   });
 
-  test("what is not addressed stays the finding that it was; another one at the same line is a new one", async () => {
+  test("keeps the identity of a finding that is not addressed; another one at the same line is new", async () => {
     const text = `REVIEW_FAILED: checkout\n\nEarlier Findings:\n- ${swallowed.id}: NOT ADDRESSED - it is logged and still lost\n\nIssues Found:\n- src/pay.js:3: the amount is rounded\n`;
     const { judgement } = await review({ critic: [text] }, again);
     expect(judgement.findings).toMatchObject([
@@ -355,26 +355,26 @@ describe("a second review", () => {
     expect(judgement.blocking).toHaveLength(2);
   });
 
-  test("what is addressed is gone, whatever is found at its line", async () => {
+  test("drops an addressed finding, whatever else is found at its line", async () => {
     const text = `REVIEW_FAILED: checkout\n\nEarlier Findings:\n- ${swallowed.id}: ADDRESSED - it is thrown\n\nIssues Found:\n- src/pay.js:3: the amount is rounded\n`;
     const { judgement } = await review({ critic: [text] }, again);
     expect(judgement.findings.map(({ message }) => message)).toEqual(["the amount is rounded"]);
     expect(judgement.findings[0]).not.toHaveProperty("detail");
   });
 
-  test("the same finding in a new list keeps its identity, also when its line has moved", async () => {
+  test("keeps the identity of a finding in a new list, even if its line has moved", async () => {
     const text = FAILED.replace("src/pay.js:3:", "src/pay.js:33:");
     const { judgement } = await review({ critic: [text] }, again);
     expect(judgement.findings).toMatchObject([{ id: swallowed.id, line: 33 }]);
   });
 
-  test("a FAIL with a new list and no answers is the whole of what is wrong now", async () => {
+  test("with a FAIL, a new list and no answers has exactly that list as findings", async () => {
     const text = FAILED.replace("src/pay.js:3: the error is swallowed", "src/pay.js:9: the amount is rounded");
     const { judgement } = await review({ critic: [text] }, again);
     expect(judgement.findings.map(({ message }) => message)).toEqual(["the amount is rounded"]);
   });
 
-  test("of several findings the ones that are answered go, and the others stay", async () => {
+  test("with several findings drops the answered ones and keeps the others", async () => {
     const { id: _id, ...draft } = swallowed;
     const other = identifyFinding({ ...draft, message: "no test", line: 20 });
     const text = `REVIEW_FAILED: checkout\n\nEarlier Findings:\n- ${swallowed.id}: ADDRESSED\n\nIssues Found:\n- src/pay.js:9: the fix leaks\n`;
@@ -382,14 +382,14 @@ describe("a second review", () => {
     expect(judgement.findings.map(({ message }) => message)).toEqual(["no test", "the fix leaks"]);
   });
 
-  test("a FAIL that only says which are left needs no other particulars", async () => {
+  test("with a FAIL that only names the open findings needs no other details", async () => {
     const text = `REVIEW_FAILED: checkout\n\nEarlier Findings:\n- ${swallowed.id}: NOT ADDRESSED - nothing was done\n`;
     const { judgement, asked } = await review({ critic: [text] }, again);
     expect(asked).toHaveLength(1);
     expect(judgement).toMatchObject({ result: "fail", blocking: [swallowed.id] });
   });
 
-  test("a pass that calls a finding not addressed is asked about; it fails the work if it keeps to that", async () => {
+  test("asks about a pass that calls a finding not addressed, which fails the work if repeated", async () => {
     const text = `Earlier Findings:\n- ${swallowed.id}: NOT ADDRESSED - still there\n\nREVIEW_PASSED: checkout\n`;
     const { judgement, asked } = await review({ critic: [text] }, again);
     expect(asked).toHaveLength(2);
@@ -413,7 +413,7 @@ describe("a second review", () => {
     expect(asked[0]!.prompt).toContain("diff from tree-before to tree-now");
   });
 
-  test("leaves out what was overturned; a FAIL with nothing else is no verdict", async () => {
+  test("omits overturned findings; a FAIL with nothing else is no verdict", async () => {
     const { judgement } = await review({ critic: [FAILED] });
     const overturned = judgement.blocking;
     expect((await review({ critic: [FAILED] }, { overturned })).judgement).toMatchObject({
@@ -423,7 +423,7 @@ describe("a second review", () => {
   });
 });
 
-describe("stages in their order", () => {
+describe("stages in order", () => {
   const stages = ["spec", "quality", "domain"];
   const staged: Partial<GateRequest> = {
     rules: rules({ everyFinding: false, stages, failOn: { major: 1 } }),
@@ -432,7 +432,7 @@ describe("stages in their order", () => {
   };
   const acts = { "spec-reviewer": [PASSED], "code-reviewer": [FAILED], critic: [PASSED] };
 
-  test("end at the first that fails", async () => {
+  test("stop at the first failure", async () => {
     const { judgement, asked } = await review(acts, staged);
     expect(asked.map((each) => each.role)).toEqual(["spec-reviewer", "code-reviewer"]);
     expect(asked[1]!.prompt).toContain("Stage: quality");
@@ -448,7 +448,7 @@ describe("stages in their order", () => {
   });
 
   // S1.9
-  test("say of each criterion what they saw; a pass beside a criterion that is not met is none", async () => {
+  test("report each criterion; a pass with an unmet criterion is none", async () => {
     const says = (word: string): string => `${PASSED}\nVerification Results:\n- AC1: ${word}\n`;
     const story = { ...gateRequest().story, criteria: [{ id: "AC1", text: "it works" }] };
     const verified = { ...acts, "spec-reviewer": [says("VERIFIED - it was called")] };
@@ -465,7 +465,7 @@ describe("stages in their order", () => {
   });
 
   // S1.14
-  test("go on from there with the original reviewer, who answers each finding; what passed is kept", async () => {
+  test("continue from there with the original reviewer, who answers each finding; passed stages are kept", async () => {
     const { judgement: last } = await review(acts, staged);
     const answered = `Earlier Findings:\n- ${last.blocking[0]!}: ADDRESSED - it is passed on\n\n${PASSED}`;
     const request = {
@@ -488,7 +488,7 @@ describe("stages in their order", () => {
     });
   });
 
-  test("a pass that does not answer a finding is asked for it once, and then counts, with a note", async () => {
+  test("ask once about a pass that leaves a finding out, which then counts, with a note", async () => {
     const { judgement: last } = await review(acts, staged);
     const request = { ...staged, stages: ["quality", "domain"], since: "tree-before", last, earlier: last.findings };
     const { judgement, asked } = await review({ ...acts, "code-reviewer": [PASSED] }, request);
@@ -501,7 +501,7 @@ describe("stages in their order", () => {
     });
   });
 
-  test("the findings of a stage may be answered in two replies, and one that is left open fails it", async () => {
+  test("accept answers in two replies, and fail if a finding stays open", async () => {
     const { judgement: last } = await review(acts, staged);
     const [first] = last.findings;
     const { id: _id, ...draft } = first!;
@@ -520,7 +520,7 @@ describe("stages in their order", () => {
     });
   });
 
-  test("a stage that has not passed runs, whatever is asked for", async () => {
+  test("run if they have not passed, whatever was requested", async () => {
     const { asked } = await review({ ...acts, "code-reviewer": [PASSED] }, { ...staged, stages: ["domain"] });
     expect(asked.map((each) => each.role)).toEqual(["spec-reviewer", "code-reviewer", "critic"]);
   });
@@ -540,7 +540,7 @@ describe("perspectives side by side", () => {
     });
   const fine = JSON.stringify({ passed: true, issues: [] });
 
-  test("are all heard, at the same time, and answered as data", async () => {
+  test("all run, at the same time, and are answered as data", async () => {
     let running = 0;
     let most = 0;
     const slow =
@@ -568,7 +568,7 @@ describe("perspectives side by side", () => {
     expect(most).toBeGreaterThan(1);
   });
 
-  test("that contradict each other in one place: the conflict is told, and security wins", async () => {
+  test("that contradict each other at one location: the conflict is recorded, and security wins", async () => {
     const { judgement } = await review(
       {
         "security-reviewer": [issue("Add a check of the amount")],
@@ -582,7 +582,7 @@ describe("perspectives side by side", () => {
     ]);
   });
 
-  test("that one role plays are asked one after the other, each in a new conversation", async () => {
+  test("of one role run one after the other, each in a new conversation", async () => {
     const { judgement, asked } = await review(
       { critic: [fine, fine, issue("late")] },
       { ...request, roles: gateRequest().roles, sessions: { [role("critic")]: { agent: "critic", id: "s" } } },
@@ -596,21 +596,21 @@ describe("perspectives side by side", () => {
     expect(judgement.sessions).toBeUndefined();
   });
 
-  test("that say the same thing have found one thing", async () => {
+  test("with the same finding report it once", async () => {
     const same = issue("the error is swallowed");
     const { judgement } = await review({ critic: [same] }, { ...request, roles: gateRequest().roles });
     expect(judgement.findings).toHaveLength(1);
     expect(judgement.blocking).toEqual([judgement.findings[0]!.id]);
   });
 
-  test("one that breaks is no pass; one that fails is a failure all the same", async () => {
+  test("that break are no pass, and those that fail are failures all the same", async () => {
     const crash = { status: "failed", error: { kind: "crash", message: "gone" } } as const;
     const broken = { "security-reviewer": [crash], critic: [fine], "code-reviewer": [fine] };
     expect((await review(broken, request)).judgement.result).toBe("error");
     expect((await review({ ...broken, critic: [issue("x")] }, request)).judgement.result).toBe("fail");
   });
 
-  test("that found something look at the fix; a plain pass answers it", async () => {
+  test("with findings look at the fix; a plain pass answers them", async () => {
     const last = (await review({ critic: [issue("late"), fine, fine] }, { ...request, roles: gateRequest().roles }))
       .judgement;
     const again = { ...request, roles: gateRequest().roles, since: "tree-before", last, earlier: last.findings };
@@ -631,7 +631,7 @@ describe("perspectives side by side", () => {
   });
 });
 
-test("a big diff is cut, the cut is stated, and the command that shows the rest stands there", async () => {
+test("a large diff is cut, with a note and the command that shows the rest", async () => {
   const workspace = fakeWorkspace({ diff: () => Promise.resolve("+ a line of code\n".repeat(20_000)) });
   const { asked } = await review({ critic: [PASSED] }, {}, { workspace });
   expect(asked[0]!.prompt.length).toBeLessThan(100_000);

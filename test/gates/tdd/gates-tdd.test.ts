@@ -111,16 +111,16 @@ async function judge(gate: Gate, request: Partial<GateRequest> = {}): Promise<Ju
   return judgement;
 }
 
-describe("which phase failed is derived", () => {
+describe("the failed phase", () => {
   test.each(["SyntaxError: Unexpected token", "ReferenceError: pay is not defined", "fixture 'db' not found"])(
-    "a test file that does not run is RED's: %s",
+    "is RED for a test file that does not run: %s",
     async (message) => {
       const { gate } = stub("checks", failing(wrong({ file: "test/pay.test.js", message })));
       expect(await judge(gateOf(gate))).toMatchObject({ result: "fail", tddPhase: "red" });
     },
   );
 
-  test("a test that fails with the work in place is GREEN's, as is a fault in the code itself", async () => {
+  test("is GREEN for a test that fails with the work, and for a fault in the code itself", async () => {
     const assertion = wrong({ file: "test/pay.test.js", message: "expected 3 to be 4" });
     const inCode = wrong({ file: "src/pay.js", message: "ReferenceError: fee is not defined" });
     for (const each of [assertion, inCode])
@@ -129,13 +129,13 @@ describe("which phase failed is derived", () => {
     expect(await judge(gateOf(stub("checks", both).gate))).toMatchObject({ tddPhase: "green" });
   });
 
-  test("no test for the story is RED's", async () => {
+  test("is RED without a test for the story", async () => {
     const judged = await judge(gateOf(stub("checks", {}).gate, { workspace: fakeWorkspace() as unknown as Workspace }));
     expect(judged).toMatchObject({ result: "fail", tddPhase: "red", findings: [{ category: "tdd-red" }] });
     expect(judged.summary).toContain("RED: no test was written for this story");
   });
 
-  test.each(["fail", "inconclusive"] as const)("a runner that finds no test is RED's: %s", async (result) => {
+  test.each(["fail", "inconclusive"] as const)("is RED if the runner finds no test: %s", async (result) => {
     const workspace = fakeWorkspace() as unknown as Workspace;
     const tests = { total: 0, passed: 0, failed: 0, skipped: 0 };
     const empty = { ...failing(wrong({ message: "`pytest -q` failed with exit code 5" })), result, tests };
@@ -146,7 +146,7 @@ describe("which phase failed is derived", () => {
     expect(await judge(gateOf(stub("checks", some).gate, { workspace }))).toMatchObject({ tddPhase: "green" });
   });
 
-  test("tests that were only taken away are none", async () => {
+  test("is RED if tests were only removed", async () => {
     const gone = fakeWorkspace({
       changedPaths: () => Promise.resolve(["test/pay.test.js"]),
       fileAt: () => Promise.resolve(null),
@@ -155,7 +155,7 @@ describe("which phase failed is derived", () => {
     expect(judged.tddPhase).toBe("red");
   });
 
-  test("tests that pass without the work prove nothing: RED", async () => {
+  test("is RED for tests that pass without the work", async () => {
     const { made, opened, closed } = experimentRunner();
     const { gate, asked } = stub("checks", {});
     const judged = await judge(gateOf(gate, { experimentRunner: made }));
@@ -165,7 +165,7 @@ describe("which phase failed is derived", () => {
     expect(closed()).toBe(1);
   });
 
-  test("tests that fail without the work are as they should be", async () => {
+  test("is none if the tests fail without the work", async () => {
     const { made, closed } = experimentRunner();
     const { gate } = stub("checks", {}, failing(wrong({ file: "test/pay.test.js" })));
     const judged = await judge(gateOf(gate, { experimentRunner: made }));
@@ -174,7 +174,7 @@ describe("which phase failed is derived", () => {
     expect(closed()).toBe(1);
   });
 
-  test("what was proven is not proven again while the tests stay as they are", async () => {
+  test("is not determined again while the tests are unchanged", async () => {
     const { made, opened } = experimentRunner();
     const workspace = fakeWorkspace({
       changedPaths: (_story, from) => Promise.resolve(from === "base" ? ["test/pay.test.js"] : ["src/pay.js"]),
@@ -186,7 +186,7 @@ describe("which phase failed is derived", () => {
   });
 
   // S1.2
-  test("a veto of the domain reviewer is DOMAIN's, and the runs before it stay known", async () => {
+  test("is DOMAIN for a veto of the domain reviewer, and earlier runs stay known", async () => {
     const run = {
       check: "unit",
       command: "node --test",
@@ -222,7 +222,7 @@ test.each([
   expect(judged).toMatchObject({ result: "pass", stages });
 });
 
-test("runs that proved nothing are not asked who is at fault", async () => {
+test("runs that proved nothing have no phase at fault", async () => {
   for (const result of ["inconclusive", "error", "blocked"] as const) {
     const review = stub("review", {});
     const judged = await judge(gateOf(stub("checks", { result }).gate, { domain: review.gate }));
@@ -232,6 +232,6 @@ test("runs that proved nothing are not asked who is at fault", async () => {
   }
 });
 
-test("it judges by its tests and by its domain reviewer", () => {
+test("the criteria are its tests and its domain reviewer", () => {
   expect(gateOf(stub("checks", {}).gate, { domain: stub("review", {}).gate }).criteria()).toEqual(["checks", "review"]);
 });

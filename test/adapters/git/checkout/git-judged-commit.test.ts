@@ -28,20 +28,20 @@ const judged = (name: string, mergeCommit: string | null = null) =>
     { head, mergeCommit },
   );
 
-test("the newest commit, and its merge into the target, are the pull request's", async () => {
+test("the newest commit, and its merge into the target, belong to the pull request", async () => {
   expect(await judged("work")).toBeNull();
   repository.git("merge", "--quiet", "--no-ff", "--message=merge", head);
   expect(await judged("HEAD")).toBeNull();
 });
 
-test("another commit is not, nor files that differ from their commit", async () => {
+test("another commit does not, and neither do files that differ from their commit", async () => {
   expect(await judged("HEAD")).toContain(`and the pull request is at ${head.slice(0, 12)}`);
   expect(await judged("work~1")).toContain("gate its newest commit");
   const other = { commit: head, tree: treeId(idOf("HEAD^{tree}")) };
   expect(await strangeToPullRequest(repository.root, other, { head, mergeCommit: null })).toContain("--at HEAD");
 });
 
-test("a merge that holds more than the two sides is not, unless the forge made it", async () => {
+test("a merge with more than its two sides does not, unless the forge made it", async () => {
   repository.git("merge", "--quiet", "--no-ff", "--no-commit", head);
   repository.write("a.txt", "smuggled\n");
   repository.git("commit", "--quiet", "--all", "--message=merge");

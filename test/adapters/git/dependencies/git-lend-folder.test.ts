@@ -36,7 +36,7 @@ const link = (target: string, path: string): void => {
 };
 const real = (path: string): string => realpathSync(join(worktree, path));
 
-test("packages of others are the checkout's, and those of the project the worktree's, by whatever links", async () => {
+test("links lead to the checkout for others' packages, and to the worktree for the project's own", async () => {
   link("../packages/own", join(main, "node_modules/near"));
   link(join(main, "packages/own"), join(main, "node_modules/far"));
   // What `npm link` does: a link to a folder of all projects, and from there a link to the package.
@@ -52,7 +52,7 @@ test("packages of others are the checkout's, and those of the project the worktr
   expect(real("node_modules/@acme/dep")).toBe(join(main, "node_modules/@acme/dep"));
 });
 
-test("a program of the project's own package is the worktree's too", async () => {
+test("a program of the project's own package leads to the worktree", async () => {
   link("../packages/own", join(main, "node_modules/own"));
   link("../own/cli.js", join(main, "node_modules/.bin/own"));
   link("../dep/index.js", join(main, "node_modules/.bin/dep"));
@@ -63,7 +63,7 @@ test("a program of the project's own package is the worktree's too", async () =>
   expect(readFileSync(join(worktree, "node_modules/.bin/script"), "utf8")).toBe("#!/bin/sh\n");
 });
 
-test("a program that is added or overwritten in a worktree is not so in the checkout", async () => {
+test("a program added or overwritten in a worktree does not change in the checkout", async () => {
   write(main, "node_modules/.bin/script", "#!/bin/sh\n");
   write(main, ".venv/pyvenv.cfg", "");
   write(main, ".venv/bin/tool", "#!/bin/sh\n");
@@ -78,7 +78,7 @@ test("a program that is added or overwritten in a worktree is not so in the chec
   ]);
 });
 
-test("nothing is written where the work has a link that leads to the checkout", async () => {
+test("nothing is written through a link in the work that leads to the checkout", async () => {
   write(main, "packages/linked/node_modules/dep/index.js", "kept");
   link(join(main, "packages/linked"), join(worktree, "packages/linked"));
   await lendFolder({ root: main, checkout: main }, "packages/linked/node_modules", worktree);
@@ -86,7 +86,7 @@ test("nothing is written where the work has a link that leads to the checkout", 
   expect(readFileSync(join(main, "packages/linked/node_modules/dep/index.js"), "utf8")).toBe("kept");
 });
 
-test("what Composer installed is copied, because PHP loads by where a file really is", async () => {
+test("Composer's packages are copied, because PHP resolves links", async () => {
   write(main, "vendor/autoload.php", "<?php");
   write(main, "vendor/composer/autoload_real.php", "<?php");
   link("../../packages/own", join(main, "vendor/acme/own"));

@@ -66,7 +66,7 @@ describe("a clone", () => {
     expect(existsSync(join(folder, ".git/seen"))).toBe(true);
   });
 
-  test("is for the branch that is named, and may have any name itself", async () => {
+  test("uses the configured branch, whatever its name", async () => {
     fleet.git("branch", "büro/next", "main");
     folder = join(fleet.origin.home, "ein Ordner\nübermorgen");
     expect((await open({ branch: "büro/next" })).branch).toBe("büro/next");
@@ -83,7 +83,7 @@ describe("a clone", () => {
     expect(filesIn(folder)).toMatchObject({ "a.txt": "- one\n" });
   });
 
-  test("is cleared of the locks and rests of the dead", async () => {
+  test("is cleared of locks and leftovers of dead processes", async () => {
     await (await open()).close();
     const left = ["index.lock", "HEAD.lock", "packed-refs.lock", "config.lock", "shallow.lock"];
     const deeper = ["refs/remotes/origin/main.lock", "refs/remand/incoming.lock", "objects/pack/tmp_pack_x"];
@@ -109,7 +109,7 @@ describe("a clone", () => {
     expect(readdirSync(folder)).toEqual(["mine.txt"]);
   });
 
-  test("belongs to one process at a time, for as long as that lives", async () => {
+  test("belongs to one process at a time, as long as that process runs", async () => {
     await (await open()).close();
     const other = spawn("sleep", ["60"]);
     const ticks = readFileSync(`/proc/${other.pid}/stat`, "utf8").split(") ")[1]!.split(" ")[19];
@@ -125,7 +125,7 @@ describe("a clone", () => {
     await open();
   });
 
-  test("of a remote that has only the end of its history is worked on like any other", async () => {
+  test("of a shallow remote works like any other", async () => {
     moveMain();
     const shallow = join(fleet.origin.home, "shallow.git");
     fleet.origin.git("clone", "--quiet", "--bare", "--depth=1", `file://${fleet.bare}`, shallow);
@@ -157,7 +157,7 @@ describe("a clone", () => {
       fleet.origin.git("push", "--quiet", fleet.bare, "main");
     });
 
-    test.skipIf(hasLargeFiles())("keeps them as pointers where the program that fetches them is missing", async () => {
+    test.skipIf(hasLargeFiles())("keeps them as pointers if git-lfs is missing", async () => {
       write(fleet.origin.home, ".gitconfig", filters("git-lfs"));
       const [one, two] = [await fleet.machine("one"), await fleet.machine("two")];
       await one.attempt(STORY, 1, { "other.bin": pointer(6) });
@@ -166,7 +166,7 @@ describe("a clone", () => {
       expect(filesIn(path)).toMatchObject({ "big.bin": `- ${pointer(5)}`, "other.bin": `- ${pointer(6)}` });
     });
 
-    test("has that program send them before the commits that point to them; what it refuses is an error", async () => {
+    test("sends them before the commits that refer to them; a rejection is an error", async () => {
       const { home, env } = fleet.origin;
       // A stand-in that passes files on as they are, and notes what it was asked to send.
       const script = `#!/bin/sh\ncase "$1" in\n  clean|smudge) cat ;;\n  push) echo "$2 $3" >>"${home}/sent"; test ! -e "${home}/full" ;;\nesac\n`;
@@ -183,8 +183,8 @@ describe("a clone", () => {
   });
 });
 
-describe("what is wrong with a remote is said in our words", () => {
-  test("nothing there, nothing in it, no branch of its own", async () => {
+describe("problems of a remote are reported", () => {
+  test("for a missing repository, an empty one, and one without a default branch", async () => {
     expect(await refusal({ remote: join(fleet.origin.home, "none.git") })).toMatchObject({ code: "not-a-repository" });
     const empty = join(fleet.origin.home, "empty.git");
     fleet.git("init", "--quiet", "--bare", empty);
@@ -194,7 +194,7 @@ describe("what is wrong with a remote is said in our words", () => {
     expect((await open({ branch: "main" })).branch).toBe("main");
   });
 
-  test("another repository, and one that has moved", async () => {
+  test("for another repository, and one that moved", async () => {
     await open();
     const other = makeRepository({ "other.txt": "other\n" });
     expect(await refusal({ remote: other.root })).toMatchObject({
@@ -208,7 +208,7 @@ describe("what is wrong with a remote is said in our words", () => {
     expect(gitIn(folder, fleet.origin.env, "remote", "get-url", "origin").trim()).toBe(moved);
   });
 
-  test("a network that is down, within a bound", async () => {
+  test("for a network that is down, within a time limit", async () => {
     expect(await refusal({ remote: "git://127.0.0.1:9/x.git" })).toMatchObject({ code: "forge-unreachable" });
     expect(await refusal({ remote: "ssh://git@127.0.0.1:9/x.git" })).toMatchObject({ code: "forge-unreachable" });
     const stopping = AbortSignal.timeout(50);
@@ -240,7 +240,7 @@ describe("over git's own protocol", () => {
     expect(fleet.refs("refs/remand")).toEqual([]);
   });
 
-  test("a remote that is gone for a while is waited for; one that is gone for longer is an error, and tried again", async () => {
+  test("a remote that is away for a while is awaited; after longer it is an error, and tried again", async () => {
     const stop = new AbortController();
     const one = await fleet.machine("one", { remote: daemon.address, waitsMs: [20, 50, 5000], signal: stop.signal });
     // A worker that is told to stop still pushes the work it has to keep.
@@ -268,7 +268,7 @@ describe("over git's own protocol", () => {
     expect(fleet.file((await hasty.work.keep(STORY, note)).commit, "a.txt")).toBe("2\n");
   });
 
-  test("a repository that is not shown, and one that may only be read", async () => {
+  test("a repository that is hidden, and one that is read-only", async () => {
     const other = daemon.address.replace("shared", "other");
     expect(await refusal({ remote: other })).toMatchObject({ code: "not-a-repository" });
     fleet.git("config", "daemon.receivepack", "false");
@@ -295,7 +295,7 @@ test("over SSH, with the command that the environment names", async () => {
 });
 
 describe("over HTTP, with a login", () => {
-  test("the login opens the door, and is seen nowhere", async () => {
+  test("the login is used, and is visible nowhere", async () => {
     const server = await gitOverHttp(fleet.origin.home, { user: "worker-7", password: "s3cret/t0ken" });
     const remote = `http://worker-7:s3cret%2Ft0ken@127.0.0.1:${server.port}/shared.git`;
     fleet.git("config", "http.receivepack", "true");

@@ -40,7 +40,7 @@ async function deliver(machine: Machine, story: StoryId): Promise<boolean> {
   return merged !== null;
 }
 
-test("a story is merged on the remote, by a machine that never had it, once", async () => {
+test("a story is merged on the remote once, by a machine that never had it", async () => {
   const kept = await one.attempt(ONE, 1, { "a.txt": "ONE\ntwo\nthree\n" });
   const before = main();
   fleet.journal.begin(ONE);
@@ -52,7 +52,7 @@ test("a story is merged on the remote, by a machine that never had it, once", as
   expect(await one.work.target()).toEqual(merged);
 });
 
-test("the target is where it is on the remote now, and a story is brought together with that", async () => {
+test("the target is the remote's current commit, and a story is updated to it", async () => {
   const kept = await one.attempt(ONE, 1, { "a.txt": "ONE\ntwo\nthree\n" });
   const moved = moveMain("b.txt", "B\n");
   expect(await two.work.mergeStatus(ONE, kept.commit)).toEqual({
@@ -75,7 +75,7 @@ test("the target is where it is on the remote now, and a story is brought togeth
   expect(fleet.file("main", "b.txt")).toBe("B\n");
 });
 
-test("both changed one place: the marks are there on every machine", async () => {
+test("a conflict has its markers on every machine", async () => {
   const kept = await one.attempt(ONE, 1, { "a.txt": "ours\ntwo\nthree\n" });
   moveMain("a.txt", "theirs\ntwo\nthree\n");
   fleet.journal.begin(ONE);
@@ -87,7 +87,7 @@ test("both changed one place: the marks are there on every machine", async () =>
   expect(readFileSync(join(path, "a.txt"), "utf8")).toMatch(/<{7}.*\nours\n={7}\ntheirs\n>{7}/);
 });
 
-test("two deliver at once: both land, or one is told that the branch moved, and lands after it", async () => {
+test("of two deliveries at once, both land, or one learns that the branch moved and lands after it", async () => {
   for (let round = 0; round < 3; round++) {
     const stories = [storyId(`one-${round}`), storyId(`two-${round}`)] as const;
     await one.attempt(stories[0], 1, { [`one-${round}.txt`]: "one\n" });
@@ -107,7 +107,7 @@ test("two deliver at once: both land, or one is told that the branch moved, and 
   }
 });
 
-test("three machines work on five stories at once, in turns, and deliver them all", async () => {
+test("three machines work on five stories in turns, and deliver them all", async () => {
   const daemon = await gitDaemon(fleet.bare, fleet.origin.env);
   const names = ["three", "four", "five"];
   const machines = await Promise.all(names.map((name) => fleet.machine(name, { remote: daemon.address })));
@@ -149,7 +149,7 @@ test("a push that was overtaken by another one overwrites no commit", async () =
   expect(main()).toBe(overtaken);
 });
 
-test("a branch that may not be pushed to is an error in our words", async () => {
+test("a protected branch is reported as an error", async () => {
   const kept = await one.attempt(ONE, 1, { "a.txt": "ONE\ntwo\nthree\n" });
   fleet.hook("update", '#!/bin/sh\ntest "$1" != refs/heads/main || { echo "main is closed" >&2; exit 1; }\n');
   fleet.journal.begin(ONE);

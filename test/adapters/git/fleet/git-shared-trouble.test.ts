@@ -46,7 +46,7 @@ test.each(SAID)("%s: %s", (trouble, words) => {
   expect(troubleIn(words)).toBe(trouble);
 });
 
-test("each kind is an error of its own, with the address and a way out", () => {
+test("each kind has its own error, with the address and a fix", () => {
   const codes = ["Connection refused", "repository not exported", "permission denied", "odd"].map((words) => {
     const { code, message, hint } = remoteError("it failed", "https://h/x.git", words);
     expect(message).toMatch(/^it failed: /);
@@ -57,7 +57,7 @@ test("each kind is an error of its own, with the address and a way out", () => {
 });
 
 describe("a login", () => {
-  test("is taken out of an address, and out of every text", () => {
+  test("is removed from an address, and from every text", () => {
     const { address, env, settings, hidden } = loginOf("https://bot%40x:p%2Fss-w0rd@Host.example:8443/team/x.git");
     expect(address).toBe("https://Host.example:8443/team/x.git");
     expect(env).toEqual({ REMAND_GIT_USERNAME: "bot@x", REMAND_GIT_PASSWORD: "p/ss-w0rd" });
@@ -66,7 +66,7 @@ describe("a login", () => {
     expect(hidden("at https://bot%40x:p%2Fss-w0rd@Host.example/x: p/ss-w0rd")).toBe("at https://Host.example/x: ***");
   });
 
-  test("may be a token alone; what is no login stays as it is", () => {
+  test("may be only a token; other text is unchanged", () => {
     const token = loginOf("https://ghp_0123456789@h/x.git");
     expect(token.env).toEqual({ REMAND_GIT_USERNAME: "ghp_0123456789", REMAND_GIT_PASSWORD: "" });
     expect(token.hidden("bad ghp_0123456789")).toBe("bad ***");

@@ -69,7 +69,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
   afterEach(() => repository.clear());
   const src = (root: string): string => join(root, "src");
 
-  it("imports the checkout without us: that is the trouble", () => {
+  it("imports the checkout without the startup file, which is the problem", () => {
     outside.byPath(src(repository.root));
     expect(fileOf("shop", worktree, {})).toBe(join(repository.root, "src/shop/__init__.py"));
   });
@@ -84,7 +84,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
       outside.byLink("oldshop.py", join(src(root), "oldshop.py"));
     },
   };
-  it.each(Object.keys(FORMS))("imports its own files where the project is installed by %s", async (form) => {
+  it.each(Object.keys(FORMS))("imports its own files if the project is installed by %s", async (form) => {
     FORMS[form]!(repository.root);
     const env = await ownPython().in(worktree);
     expect(fileOf("shop", worktree, env)).toBe(join(worktree, "src/shop/__init__.py"));
@@ -95,13 +95,13 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     expect(fileOf("oldshop", worktree, env)).toMatch(/^(?:ModuleNotFoundError|FileNotFoundError)/);
   });
 
-  it("in the checkout itself nothing is changed", async () => {
+  it("is not changed in the checkout itself", async () => {
     for (const install of Object.values(FORMS)) install(repository.root);
     expect(await ownPython().in(repository.root)).toEqual({});
     expect(await ownPython().in(join(repository.root, "src"))).toEqual({});
   });
 
-  it.each(Object.keys(FORMS))("is not led to another story by an installation there: %s", async (form) => {
+  it.each(Object.keys(FORMS))("is not redirected to another story by an installation there: %s", async (form) => {
     const other = placeOf("other");
     FORMS[form]!(other);
     const python = ownPython();
@@ -119,7 +119,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     expect(fileOf("tests", worktree, env)).toContain("ModuleNotFoundError");
   });
 
-  it("is the checkout's own, active or lent: what is installed there stays, and the project is the place's", async () => {
+  it("is the checkout's own, active or linked: its packages stay, and the project is the worktree's", async () => {
     outside = makePython(join(repository.root, ".venv"), program!);
     write(outside.site, "dep.py", "");
     outside.byPath(src(repository.root));
@@ -133,7 +133,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     expect(fileOf("shop", worktree, lent)).toBe(join(worktree, "src/shop/__init__.py"));
   });
 
-  it("has one half of a namespace only, its own", async () => {
+  it("has only its own half of a namespace package", async () => {
     begin({ "setup.cfg": "", "src/acme/shop/__init__.py": "" });
     outside.byPath(src(repository.root));
     const byPath = await ownPython().in(worktree);
@@ -157,7 +157,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     expect(fileOf("two", worktree, env)).toBe(join(worktree, "two/two.py"));
   });
 
-  it("is led away from another clone of the same project, and not from other projects", async () => {
+  it("is redirected from another clone of the project, and not from other projects", async () => {
     const clone = join(repository.home, "clone");
     gitIn(repository.home, repository.env, "clone", "--quiet", repository.root, clone);
     const library = join(repository.home, "library");
@@ -174,7 +174,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     );
   });
 
-  it("is not started at all where a finder goes before everything: the work would not be judged", async () => {
+  it("is not started if an import finder cannot be redirected, because it would test the wrong files", async () => {
     const file = join(repository.root, "src/shop/__init__.py");
     outside.byFirstFinder("shop", file);
     const refused = await ownPython()
@@ -192,7 +192,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     expect(fileOf("json", worktree, env)).toContain("json/__init__.py");
   });
 
-  it("is asked about again once that is fixed", async () => {
+  it("is queried again after that was fixed", async () => {
     outside.byFirstFinder("shop", join(repository.root, "src/shop/__init__.py"));
     const python = ownPython();
     await expect(python.in(worktree)).rejects.toThrow("other files than the story's");
@@ -211,7 +211,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     expect(fileOf("gift", worktree, await ownPython().in(worktree))).toBe(join(repository.root, "vendored/gift.py"));
   });
 
-  it("keeps the PYTHONPATH it was given, and whatever else starts up with it", async () => {
+  it("keeps its PYTHONPATH, and other startup code", async () => {
     const mine = join(repository.home, "mine");
     write(mine, "sitecustomize.py", "import sys; sys.mine = True\n");
     write(mine, "shown.py", "import sys; __file__ = str(sys.mine)\n");
@@ -222,7 +222,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     expect(fileOf("shop", worktree, env)).toBe(join(worktree, "src/shop/__init__.py"));
   });
 
-  it("does not go on where something installed cannot be looked at: it would import who knows what", async () => {
+  it("is not started if an installed package cannot be inspected, because its imports are unknown", async () => {
     outside.byPath(src(repository.root));
     const odd = 'type("Odd", (), {"__module__": property(lambda self: 1 / 0)})()';
     write(outside.site, "odd.pth", `import sys; sys.meta_path.append(${odd})\n`);
@@ -230,7 +230,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     expect(said).toContain(`cannot be led to ${worktree}: ZeroDivisionError`);
   });
 
-  it("reads our own start-up file, even after it was overwritten", async () => {
+  it("reads the startup file, even after it was overwritten", async () => {
     outside.byPath(src(repository.root));
     const python = ownPython();
     await python.in(worktree);
@@ -238,7 +238,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     expect(fileOf("shop", worktree, await python.in(worktree))).toBe(join(worktree, "src/shop/__init__.py"));
   });
 
-  it("is left alone where there is no Python project, and outside of a repository", async () => {
+  it("is left alone without a Python project, and outside of a repository", async () => {
     begin({ "package.json": "{}" });
     expect(await ownPython().in(worktree)).toEqual({});
     expect(await ownPython([], repository.home).in(repository.home)).toEqual({});

@@ -44,11 +44,11 @@ test.each([
   ['".venv/bin/python" -m unittest', "project/.venv/bin/python"],
   [". .venv/bin/activate && pytest", "project/.venv/bin/python"],
   ["make; env -i A=1 timeout 60 pytest | cat; B=2 python3.12 -m pytest", "other/python3.12"],
-])("of `%s` it is known which Python it starts", async (command, python) => {
+])("the Python that `%s` starts is known", async (command, python) => {
   expect(await found(command)).toEqual({ sure: [python], likely: [] });
 });
 
-test("where a command does not say it, it is probably one on the PATH", async () => {
+test("for other commands it is probably the one on the PATH", async () => {
   expect(await found("make test")).toEqual({ sure: [], likely: ["bin/python3", "pyenv/shims/python"] });
   expect(await found("nothing-here", "python3 x.py")).toEqual({
     sure: ["bin/python3"],

@@ -20,13 +20,13 @@ afterEach(() => repository.clear());
 
 const git = (...args: string[]): string => repository.git(...args);
 
-test("the place is the checkout itself, on whatever branch it is", async () => {
+test("the workspace is the checkout itself, on any branch", async () => {
   expect(await workspace.prepare(LOOP)).toMatchObject({ path: repository.root, branch: "main" });
   git("checkout", "--quiet", "--detach");
   expect((await workspace.prepare(LOOP)).branch).toBe("HEAD");
 });
 
-test("the user's unfinished work is the start: it is not blamed on the agent, and it comes back", async () => {
+test("the user's uncommitted work is the start: it is not charged to the agent, and it can be restored", async () => {
   repository.write("src/a.ts", "the user's\n");
   repository.write("notes.txt", "untracked\n");
   git("add", "src/a.ts");
@@ -49,7 +49,7 @@ test("the user's unfinished work is the start: it is not blamed on the agent, an
   expect(git("status", "--porcelain")).toBe(before.status);
 });
 
-test("attempts have names of their own, and all hang together", async () => {
+test("attempts have their own refs, and one history", async () => {
   await workspace.prepare(LOOP);
   repository.write("src/a.ts", "1\n");
   const one = await workspace.keep(LOOP, note(1));
@@ -79,7 +79,7 @@ test("two loops in one checkout do not mix", async () => {
   expect(await workspace.fileAt(LOOP, second.base, "src/a.ts")).toBe("1\n");
 });
 
-test("a repository without commits will do", async () => {
+test("a repository without commits works", async () => {
   repository.clear();
   start({});
   repository.write("src/a.ts", "one\n");
@@ -92,7 +92,7 @@ test("a repository without commits will do", async () => {
   expect(existsSync(join(repository.root, ".git/index"))).toBe(false);
 });
 
-test("commits and branches that the user makes meanwhile are his", async () => {
+test("commits and branches that the user makes meanwhile stay theirs", async () => {
   await workspace.prepare(LOOP);
   repository.write("src/a.ts", "1\n");
   await workspace.keep(LOOP, note(1));
@@ -104,14 +104,14 @@ test("commits and branches that the user makes meanwhile are his", async () => {
   expect(git("status", "--porcelain")).toBe(" M src/a.ts\n");
 });
 
-test("what an interrupted attempt left is left alone", async () => {
+test("leftovers of an interrupted attempt stay", async () => {
   await workspace.prepare(LOOP);
   repository.write("src/a.ts", "half\n");
   await workspace.forget(LOOP);
   expect(readFileSync(join(repository.root, "src/a.ts"), "utf8")).toBe("half\n");
 });
 
-test("an untracked file that blocks the way back is not overwritten, and nothing else is changed then", async () => {
+test("an untracked file that would be overwritten by a restore stops it, and nothing else is changed", async () => {
   await workspace.prepare(LOOP);
   repository.write("out", "tracked by the first attempt\n");
   repository.write("src/a.ts", "1\n");
@@ -129,7 +129,7 @@ test("an untracked file that blocks the way back is not overwritten, and nothing
   expect(filesIn(repository.root)).toEqual(files);
 });
 
-test("a sparse checkout keeps what it does not show", async () => {
+test("a sparse checkout keeps the files that it does not show", async () => {
   repository.write("docs/d.md", "d\n");
   git("add", ".");
   git("commit", "--quiet", "-m", "docs");
@@ -144,7 +144,7 @@ test("a sparse checkout keeps what it does not show", async () => {
   expect(existsSync(join(repository.root, "docs"))).toBe(false);
 });
 
-test("a repository inside the checkout is refused before a story begins, later linked, and left alone", async () => {
+test("a nested repository is rejected before a story begins, later linked, and left alone", async () => {
   await workspace.prepare(LOOP);
   repository.write("inner/file.txt", "x\n");
   gitIn(join(repository.root, "inner"), repository.env, "init", "--quiet");
@@ -158,7 +158,7 @@ test("a repository inside the checkout is refused before a story begins, later l
   expect(await listed()).toMatch(/^100644 blob [0-9a-f]+\tinner\/file\.txt\n$/);
 });
 
-test("a submodule is left as it is, and named where it has changes", async () => {
+test("a submodule is left unchanged, and named if it has changes", async () => {
   git("init", "--quiet", "library");
   repository.write("library/a.txt", "one\n");
   for (const args of [
@@ -176,12 +176,12 @@ test("a submodule is left as it is, and named where it has changes", async () =>
   expect(readFileSync(join(repository.root, "library/a.txt"), "utf8")).toBe("two\n");
 });
 
-test("there is nothing to undo before it began", async () => {
+test("before the story began there is nothing to undo", async () => {
   await expect(workspace.undo(LOOP)).rejects.toMatchObject({ code: "workspace-broken" });
   await expect(workspace.keep(LOOP, note(1))).rejects.toMatchObject({ code: "workspace-broken" });
 });
 
-test("who moves the name of the start, or marks files as never to be looked at, hides nothing", async () => {
+test("moving the start's ref, or marking files as unchanged, hides nothing", async () => {
   const { base } = await workspace.prepare(LOOP);
   repository.write("src/a.ts", "the agent's\n");
   repository.write("new.ts", "new\n");
@@ -200,7 +200,7 @@ test("who moves the name of the start, or marks files as never to be looked at, 
   expect(readFileSync(join(repository.root, "src/a.ts"), "utf8")).toBe("one\n");
 });
 
-test("what the user marked as never to be looked at stays so", async () => {
+test("the user's own marks on files stay", async () => {
   git("update-index", "--assume-unchanged", "src/a.ts");
   repository.write("src/a.ts", "the user's own\n");
   const { base } = await workspace.prepare(LOOP);

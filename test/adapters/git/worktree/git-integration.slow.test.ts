@@ -37,13 +37,13 @@ function moveMain(file: string, text: string): string {
   return repository.git("rev-parse", "main").trim();
 }
 
-test("a branch that holds all of its target is current, and says which target that is", async () => {
+test("a branch that contains its whole target is current, and its target is named", async () => {
   await change("a.txt", "ONE\ntwo\nthree\n");
   const commit = repository.git("rev-parse", "main").trim();
   expect(await standing()).toEqual({ target: { branch: "main", commit }, isCurrent: true, conflicts: [] });
 });
 
-test("when the target has moved elsewhere, the branch is brought up to date, with both as parents", async () => {
+test("if the target has moved elsewhere, the branch is merged with it, with both as parents", async () => {
   await change("a.txt", "ONE\ntwo\nthree\n");
   const main = moveMain("b.txt", "B\n");
   expect(await standing()).toMatchObject({ isCurrent: false, conflicts: [] });
@@ -61,7 +61,7 @@ test("when the target has moved elsewhere, the branch is brought up to date, wit
   expect(await work.update(story, await verified(), note(1, "with main"))).toEqual(updated);
 });
 
-test("where both changed one place, the file holds the marks and both sides", async () => {
+test("a conflict leaves the markers and both sides in the file", async () => {
   await change("a.txt", "ours\ntwo\nthree\n");
   moveMain("a.txt", "theirs\ntwo\nthree\n");
   expect(await standing()).toMatchObject({ isCurrent: false, conflicts: ["a.txt"] });
@@ -72,7 +72,7 @@ test("where both changed one place, the file holds the marks and both sides", as
   expect(await standing()).toMatchObject({ isCurrent: true, conflicts: [] });
 });
 
-test("asking how a branch stands touches neither the person's checkout nor the worktree", async () => {
+test("reading a branch's merge status changes neither the person's checkout nor the worktree", async () => {
   await change("a.txt", "ours\ntwo\nthree\n");
   moveMain("a.txt", "theirs\ntwo\nthree\n");
   const before = repository.standing();
@@ -81,7 +81,7 @@ test("asking how a branch stands touches neither the person's checkout nor the w
   expect(readFileSync(join(path, "a.txt"), "utf8")).toBe("ours\ntwo\nthree\n");
 });
 
-test("merged, the target holds the very files that were judged, and the person's checkout follows", async () => {
+test("after the merge the target has exactly the judged files, and the person's checkout follows", async () => {
   await change("a.txt", "ONE\ntwo\nthree\n");
   const { tree } = await work.currentState(story);
   const merged = await work.merge(story, await verified(), note(1, "Merge checkout"));
@@ -94,7 +94,7 @@ test("merged, the target holds the very files that were judged, and the person's
   expect(await work.merge(story, await verified(), note(1, "Merge checkout"))).toEqual(merged);
 });
 
-test("a person's own changes are not run over: the merge is refused, and nothing is moved", async () => {
+test("a person's own changes are not overwritten: the merge is refused, and nothing moves", async () => {
   await change("a.txt", "ONE\ntwo\nthree\n");
   repository.write("a.txt", "my own\n");
   const main = repository.git("rev-parse", "main");
@@ -106,7 +106,7 @@ test("a person's own changes are not run over: the merge is refused, and nothing
   expect(readFileSync(join(repository.root, "a.txt"), "utf8")).toBe("my own\n");
 });
 
-test("changes of a person's that are elsewhere stay as they are", async () => {
+test("a person's changes in other files stay", async () => {
   await change("a.txt", "ONE\ntwo\nthree\n");
   repository.write("b.txt", "my own\n");
   await work.merge(story, await verified(), note(1));
@@ -127,7 +127,7 @@ test("a checkout that is on no branch has no target", async () => {
   await expect(work.target()).rejects.toMatchObject({ hint: expect.stringContaining("deliver: branch") });
 });
 
-test("the branch is sent to the remote; a login in its address is not repeated", async () => {
+test("the branch is pushed to the remote; a login in its address is not repeated", async () => {
   const remote = join(repository.home, "remote.git");
   execFileSync("git", ["init", "--quiet", "--bare", remote], { env: repository.env });
   repository.git("remote", "add", "origin", remote);

@@ -59,7 +59,7 @@ async function refusal(work: Promise<unknown>): Promise<{ code: ErrorCode; messa
 const branchTip = (): string => repository.git("rev-parse", "refs/heads/remand/S-1").trim();
 
 describe("a worktree", () => {
-  test("is on a branch of its own, in our folder, which ignores itself", async () => {
+  test("is on its own branch, in the state folder, which git ignores", async () => {
     const place = await workspace.prepare(STORY);
     expect(place.path).toBe(join(repository.root, ".remand/worktrees/S-1"));
     expect(place.branch).toBe("remand/S-1");
@@ -68,7 +68,7 @@ describe("a worktree", () => {
     expect(repository.git("status", "--porcelain")).toBe("");
   });
 
-  test("is clean by `git status` there, after keeping and after going back", async () => {
+  test("is clean for `git status`, after a commit and after a restore", async () => {
     const { path, tree } = await workspace.prepare(STORY);
     write(path, "new.ts", "x\n");
     await workspace.keep(STORY, note(1));
@@ -78,7 +78,7 @@ describe("a worktree", () => {
     expect(gitIn(path, repository.env, "log", "--oneline").trim().split("\n")).toHaveLength(3);
   });
 
-  test("starts from the last commit, and says so where the checkout has changes beside it", async () => {
+  test("starts from the last commit, and says if the checkout has uncommitted changes", async () => {
     write(repository.root, "src/a.ts", "uncommitted\n");
     const { path } = await workspace.prepare(STORY);
     expect(readFileSync(join(path, "src/a.ts"), "utf8")).toBe("one\n");
@@ -88,7 +88,7 @@ describe("a worktree", () => {
     ]);
   });
 
-  test("starts from another branch where that is asked for", async () => {
+  test("starts from another branch if requested", async () => {
     repository.git("branch", "release");
     write(repository.root, "later.ts", "later\n");
     repository.git("add", ".");
@@ -109,7 +109,7 @@ describe("a worktree", () => {
       return (await workspace.keep(story, note(1))).commit;
     }
 
-    test("begins with their work, and is compared with it", async () => {
+    test("starts with their work, and is compared with it", async () => {
       const commit = await work(other, "src/twice.ts", "twice\n");
       const { path, base } = await workspace.prepare(STORY, [other]);
       expect(readFileSync(join(path, "src/twice.ts"), "utf8")).toBe("twice\n");
@@ -120,7 +120,7 @@ describe("a worktree", () => {
       expect(notices).toEqual(["S-1 begins with the work of S-0, which is not merged yet"]);
     });
 
-    test("begins with all of it, where several did it side by side and the checkout has gone on", async () => {
+    test("starts with all of their work, if several ran side by side and the checkout moved on", async () => {
       await work(other, "src/twice.ts", "twice\n");
       await work(third, "src/thrice.ts", "thrice\n");
       write(repository.root, "later.ts", "later\n");
@@ -136,7 +136,7 @@ describe("a worktree", () => {
       expect((await make().prepare(STORY, [other, third])).base).toBe(base);
     });
 
-    test("begins where all stories do, once their work is merged, also as one commit, or is gone", async () => {
+    test("starts like any other story after their work was merged, squashed or deleted", async () => {
       const commit = await work(other, "src/twice.ts", "twice\n");
       await work(third, "src/thrice.ts", "thrice\n");
       repository.git("merge", "--quiet", "--no-ff", "--no-edit", "remand/S-0");
@@ -148,7 +148,7 @@ describe("a worktree", () => {
       expect(notices).toEqual([]);
     });
 
-    test("does not begin where their work contradicts what it starts from, and says what to do", async () => {
+    test("does not start if their work conflicts with its start, and says what to do", async () => {
       await work(other, "src/a.ts", "two\n");
       write(repository.root, "src/a.ts", "three\n");
       repository.git("commit", "--quiet", "--all", "-m", "three");
@@ -161,7 +161,7 @@ describe("a worktree", () => {
     });
   });
 
-  test("keeps its beginning when the checkout goes on", async () => {
+  test("keeps its start when the checkout moves on", async () => {
     const { base } = await workspace.prepare(STORY);
     repository.git("commit", "--quiet", "--allow-empty", "-m", "later");
     expect((await make().prepare(STORY)).base).toBe(base);
@@ -169,7 +169,7 @@ describe("a worktree", () => {
     expect((await make().prepare(STORY)).base).toBe(base);
   });
 
-  test("many are made at once", async () => {
+  test("can be made many at once", async () => {
     const stories = Array.from({ length: 8 }, (_, i) => storyId(`P-${i}`));
     const places = await Promise.all(stories.map((story) => workspace.prepare(story)));
     places.forEach(({ path }, i) => write(path, "mine.txt", String(i)));
@@ -180,7 +180,7 @@ describe("a worktree", () => {
     expect(repository.git("branch", "--list", "remand/*").trim().split("\n")).toHaveLength(8);
   });
 
-  test("of a shallow clone", async () => {
+  test("can be made of a shallow clone", async () => {
     repository.git("commit", "--quiet", "--allow-empty", "-m", "second");
     const clone = join(repository.home, "shallow");
     gitIn(repository.home, repository.env, "clone", "--quiet", "--depth", "1", `file://${repository.root}`, clone);
@@ -192,7 +192,7 @@ describe("a worktree", () => {
   });
 });
 
-describe("what cannot be used is refused in words", () => {
+describe("what cannot be used is rejected with an error:", () => {
   test("no git", async () => {
     const found = await refusal(make({ env: { ...repository.env, PATH: repository.home } }).prepare(STORY));
     expect(found).toMatchObject({ code: "git-missing", message: "git is not installed, or not on the PATH" });
@@ -209,7 +209,7 @@ describe("what cannot be used is refused in words", () => {
     );
   });
 
-  test("no commits yet; and it goes on when there is one", async () => {
+  test("no commits yet; works after the first commit", async () => {
     repository.clear();
     start({});
     expect(await refusal(workspace.prepare(STORY))).toMatchObject({ code: "no-commits" });
@@ -242,13 +242,13 @@ describe("what cannot be used is refused in words", () => {
     expect((await refusal(workspace.prepare(STORY))).message).toContain("has nothing in common with HEAD");
   });
 
-  test("a folder of ours that cannot be made", async () => {
+  test("a state folder that cannot be created", async () => {
     write(repository.root, "taken", "a file\n");
     const found = await refusal(make({ state: join(repository.root, "taken/.remand") }).prepare(STORY));
     expect(found).toMatchObject({ code: "workspace-broken", message: expect.stringContaining("taken/.remand") });
   });
 
-  test("a place that was never made", async () => {
+  test("a worktree that was never made", async () => {
     expect(await refusal(workspace.keep(STORY, note(1)))).toMatchObject({ code: "workspace-broken" });
     await workspace.forget(STORY);
     await workspace.dispose(STORY);
@@ -256,7 +256,7 @@ describe("what cannot be used is refused in words", () => {
 });
 
 describe("after a crash", () => {
-  test("a folder that is gone is made again from what was kept", async () => {
+  test("a missing folder is made again from the kept commit", async () => {
     const { path } = await workspace.prepare(STORY);
     write(path, "new.ts", "kept\n");
     const kept = await workspace.keep(STORY, note(1));
@@ -266,7 +266,7 @@ describe("after a crash", () => {
     expect(readFileSync(join(path, "new.ts"), "utf8")).toBe("kept\n");
   });
 
-  test("a worktree that was only begun is made again, whatever is missing in it", async () => {
+  test("an unfinished worktree is made again, whatever is missing in it", async () => {
     const { path, tree } = await workspace.prepare(STORY);
     const notes = join(repository.root, ".git/worktrees/S-1");
     rmSync(join(notes, "remand-ready"));
@@ -278,14 +278,14 @@ describe("after a crash", () => {
     expect(existsSync(join(path, "src/a.ts"))).toBe(true);
   });
 
-  test("a registration without a folder, locked as git leaves it when it is killed, is taken over", async () => {
+  test("a registration without a folder, which a killed git leaves locked, is taken over", async () => {
     const { path, tree } = await workspace.prepare(STORY);
     rmSync(path, { recursive: true });
     writeFileSync(join(repository.root, ".git/worktrees/S-1/locked"), "initializing");
     expect((await make().prepare(STORY)).tree).toBe(tree);
   });
 
-  test("files that git does not know any more are moved aside, never deleted", async () => {
+  test("files that git no longer knows are moved aside, never deleted", async () => {
     const { path } = await workspace.prepare(STORY);
     write(path, "unsaved.ts", "precious\n");
     rmSync(join(repository.root, ".git/worktrees"), { recursive: true });
@@ -296,7 +296,7 @@ describe("after a crash", () => {
     expect(notices.join()).toContain("S-1.lost-1");
   });
 
-  test("a checkout that was moved finds its worktrees again, with the work in them", async () => {
+  test("a moved checkout finds its worktrees again, with their work", async () => {
     const { path } = await workspace.prepare(STORY);
     write(path, "unsaved.ts", "precious\n");
     const moved = join(repository.home, "moved");
@@ -305,7 +305,7 @@ describe("after a crash", () => {
     expect(readFileSync(join(place.path, "unsaved.ts"), "utf8")).toBe("precious\n");
   });
 
-  test("killed between the commit and the end of keeping: the same commit is found and the rest is done", async () => {
+  test("after a kill between the commit and its refs, the same commit is found and the rest is done", async () => {
     const { path } = await workspace.prepare(STORY);
     const index = readFileSync(join(repository.root, ".git/worktrees/S-1/index"));
     write(path, "new.ts", "x\n");
@@ -326,7 +326,7 @@ describe("after a crash", () => {
     expect(readdirSync(join(repository.root, ".remand/index"))).toEqual(["S-1"]);
   });
 
-  test("a process that still works there for a dead engine is ended first", async () => {
+  test("a process that still works for a dead engine is ended first", async () => {
     const { path } = await workspace.prepare(STORY);
     const { cookie } = siteOf(join(repository.root, ".remand"), STORY);
     const command = "while :; do touch new.ts; sleep 0.02; done >/dev/null 2>&1 &";
@@ -344,7 +344,7 @@ describe("after a crash", () => {
     expect(existsSync(join(path, "new.ts"))).toBe(false);
   });
 
-  test("what an interrupted attempt left is dropped, and can still be found", async () => {
+  test("leftovers of an interrupted attempt are dropped, and stay available", async () => {
     const { path } = await workspace.prepare(STORY);
     write(path, "src/a.ts", "kept\n");
     const kept = await workspace.keep(STORY, note(1));
@@ -363,7 +363,7 @@ describe("after a crash", () => {
   });
 });
 
-describe("whatever an agent does with git", () => {
+describe("an agent's use of git", () => {
   let path: string;
   let first: { tree: string; commit: string };
   const git = (...args: string[]): string => gitIn(path, repository.env, ...args);
@@ -383,7 +383,7 @@ describe("whatever an agent does with git", () => {
     return kept.commit;
   }
 
-  test("its own commits stay in the history", async () => {
+  test("keeps its own commits in the history", async () => {
     write(path, "own.ts", "x\n");
     git("add", ".");
     git("commit", "--quiet", "-m", "mine");
@@ -391,7 +391,7 @@ describe("whatever an agent does with git", () => {
     expect(git("rev-list", await keptOnTop())).toContain(own);
   });
 
-  test("rewriting what was kept changes the files and not the past", async () => {
+  test("changes the files but not the history when it rewrites kept commits", async () => {
     write(path, "src/a.ts", "amended\n");
     git("commit", "--quiet", "-a", "--amend", "-m", "nothing to see here");
     const commit = await keptOnTop();
@@ -402,7 +402,7 @@ describe("whatever an agent does with git", () => {
     ]);
   });
 
-  test("another branch, a deleted branch, a head that points nowhere", async () => {
+  test("may switch or delete the branch, or leave HEAD broken", async () => {
     git("checkout", "--quiet", "-b", "elsewhere");
     git("branch", "--quiet", "-D", "remand/S-1");
     write(path, "new.ts", "x\n");
@@ -412,7 +412,7 @@ describe("whatever an agent does with git", () => {
     expect(git("show", `${await keptOnTop()}:new.ts`)).toBe("x\n");
   });
 
-  test("a merge that stopped half-way, and a lock left behind", async () => {
+  test("may leave an unfinished merge and a lock", async () => {
     git("branch", "side", "HEAD~1");
     write(path, "src/a.ts", "ours\n");
     git("commit", "--quiet", "-am", "ours");
@@ -427,7 +427,7 @@ describe("whatever an agent does with git", () => {
     expect(existsSync(join(repository.root, ".git/worktrees/S-1/MERGE_HEAD"))).toBe(false);
   });
 
-  test("a repository inside the worktree has its files kept like all others, with and without commits", async () => {
+  test("may make a nested repository, whose files are kept, with and without commits", async () => {
     for (const name of ["scaffold", "deep/er"]) {
       write(path, `${name}/index.ts`, `in ${name}\n`);
       gitIn(join(path, name), repository.env, "init", "--quiet");
@@ -442,7 +442,7 @@ describe("whatever an agent does with git", () => {
     expect(readdirSync(join(repository.root, ".remand/nested-repositories")).sort()).toEqual(["S-1-1", "S-1-2"]);
   });
 
-  test("links that lead outside are kept as links, and nothing behind them is touched", async () => {
+  test("may make links that lead out: they stay links, and their targets are not touched", async () => {
     const outside = join(repository.home, "outside");
     mkdirSync(outside);
     writeFileSync(join(outside, "precious.txt"), "precious\n");
@@ -458,8 +458,8 @@ describe("whatever an agent does with git", () => {
   });
 });
 
-describe("taking a worktree away", () => {
-  test("keeps what was not kept yet, under a name of its own and not on the branch", async () => {
+describe("removing a worktree", () => {
+  test("keeps uncommitted work under its own ref and not on the branch", async () => {
     const { path } = await workspace.prepare(STORY);
     write(path, "late.ts", "late\n");
     await workspace.dispose(STORY);
@@ -470,7 +470,7 @@ describe("taking a worktree away", () => {
     expect(existsSync(join(repository.root, ".remand/index/S-1"))).toBe(false);
   });
 
-  test("works when the folder is gone already", async () => {
+  test("works when the folder is already gone", async () => {
     const { path } = await workspace.prepare(STORY);
     rmSync(path, { recursive: true });
     await workspace.dispose(STORY);
@@ -492,7 +492,7 @@ describe("submodules and large files", () => {
     return source;
   }
 
-  test("a submodule is filled from the main checkout, without its source", async () => {
+  test("a submodule is filled from the main checkout, without its remote", async () => {
     rmSync(addSubmodule(), { recursive: true });
     const { path } = await workspace.prepare(STORY);
     expect(readFileSync(join(path, "vendor/my lib/lib.ts"), "utf8")).toBe("lib\n");
@@ -515,14 +515,14 @@ describe("submodules and large files", () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  test("one that is not there in the main checkout is named", async () => {
+  test("a submodule that the main checkout lacks is named", async () => {
     addSubmodule();
     repository.git("submodule", "--quiet", "deinit", "--force", "vendor/my lib");
     await workspace.prepare(STORY);
     expect(notices.join()).toMatch(/not initialised in .*: vendor\/my lib/);
   });
 
-  test("one that lacks the commit says what to do", async () => {
+  test("a submodule without the commit says what to do", async () => {
     addSubmodule();
     repository.git("update-index", "--cacheinfo", `160000,${"1".repeat(40)},vendor/my lib`);
     repository.git("commit", "--quiet", "-m", "ahead");
@@ -532,7 +532,7 @@ describe("submodules and large files", () => {
     });
   });
 
-  test.skipIf(hasLargeFiles())("pointers stay pointers where git-lfs is missing", async () => {
+  test.skipIf(hasLargeFiles())("pointers stay pointers without git-lfs", async () => {
     const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n";
     write(repository.root, "big.bin", pointer);
     write(repository.root, ".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n");
@@ -576,7 +576,7 @@ describe("dependencies", () => {
     start(files);
   }
 
-  test("are installed by the lockfile where there are none to share", async () => {
+  test("are installed by the lockfile if none can be shared", async () => {
     again(PROJECT);
     await make({ setupEnv: fakeTools("npm") }).prepare(STORY);
     expect(calls()).toEqual(["npm ci"]);
@@ -584,7 +584,7 @@ describe("dependencies", () => {
     expect(calls()).toEqual(["npm ci"]);
   });
 
-  test("are linked where the lockfiles are the same; the folder stays ignored and the links are never kept", async () => {
+  test("are linked if the lockfiles are the same; the folder stays ignored and the links are never committed", async () => {
     again(PROJECT);
     write(repository.root, "node_modules/left-pad/index.js", "module.exports = 1\n");
     write(repository.root, "node_modules/@scope/pkg/index.js", "module.exports = 2\n");
@@ -604,7 +604,7 @@ describe("dependencies", () => {
     expect(existsSync(join(repository.root, "node_modules/left-pad/index.js"))).toBe(true);
   });
 
-  test("are not linked where the lockfiles differ, the folder is not ignored, or packages are the project's own", async () => {
+  test("are not linked if the lockfiles differ, the folder is not ignored, or packages are the project's own", async () => {
     again(PROJECT);
     write(repository.root, "node_modules/x/index.js", "");
     write(repository.root, "package-lock.json", '{"changed": true}\n');
@@ -620,7 +620,7 @@ describe("dependencies", () => {
     expect(calls()).toHaveLength(3);
   });
 
-  test("a Python environment is linked unless the project itself is installed in it from the main checkout", async () => {
+  test("a Python environment is linked unless the project is installed in it from the main checkout", async () => {
     again({ "uv.lock": "x\n", ".gitignore": ".venv\n" });
     write(repository.root, ".venv/lib/python3.12/site-packages/dep/__init__.py", "");
     write(repository.root, ".venv/pyvenv.cfg", "home = /usr/bin\n");
@@ -632,7 +632,7 @@ describe("dependencies", () => {
     expect(calls()).toEqual(["uv sync --frozen"]);
   });
 
-  test("other ignored folders are linked when they are named; an empty list links nothing", async () => {
+  test("other ignored folders are linked if configured; an empty list links nothing", async () => {
     again(PROJECT);
     write(repository.root, "node_modules/x/index.js", "");
     write(repository.root, "target/debug/thing", "built\n");
@@ -648,7 +648,7 @@ describe("dependencies", () => {
     expect(existsSync(join(repository.root, ".remand/worktrees/outside/etc"))).toBe(false);
   });
 
-  test("a command of the user's own runs, unless he named folders that spare it", async () => {
+  test("a configured setup command runs, unless folders to share replace it", async () => {
     again(PROJECT);
     write(repository.root, "node_modules/x/index.js", "");
     const setup = `echo own >> "${repository.home}/calls"`;
@@ -660,7 +660,7 @@ describe("dependencies", () => {
     expect(calls()).toEqual(["own", "own"]);
   });
 
-  test("a set-up that fails says how, and is tried again the next time", async () => {
+  test("a setup that fails says how, and is tried again the next time", async () => {
     again(PROJECT);
     const found = await refusal(make({ setup: "echo no network; exit 3" }).prepare(STORY));
     expect(found).toMatchObject({
@@ -675,7 +675,7 @@ describe("dependencies", () => {
   });
 });
 
-test("who moves the name of the start is still compared with the start", async () => {
+test("moving the start's ref does not change what the work is compared with", async () => {
   const { base, path } = await workspace.prepare(STORY);
   write(path, "src/a.ts", "the agent's\n");
   gitIn(path, repository.env, "commit", "--quiet", "--all", "-m", "mine");

@@ -70,8 +70,7 @@ function nameOf(test) {
 /** Adds the reporter in `readConfigs`, which builds the configuration of every run from the command line and files. */
 function reportJest(module) {
   const config = module.exports;
-  const readConfigs = async (...args) => {
-    const read = await config.readConfigs(...args);
+  const withReporter = (read) => {
     const folder = process.env.REMAND_TEST_NAMES ? takeFolder() : null;
     if (folder === null) return read;
     const reporters = read.globalConfig.reporters ?? [["default", {}]];
@@ -79,6 +78,11 @@ function reportJest(module) {
       ...read,
       globalConfig: { ...read.globalConfig, reporters: [...reporters, [require.resolve("./jest.cjs"), { folder }]] },
     };
+  };
+  // Up to Jest 24 it is no promise.
+  const readConfigs = (...args) => {
+    const read = config.readConfigs(...args);
+    return typeof read?.then === "function" ? read.then(withReporter) : withReporter(read);
   };
   module.exports = new Proxy(config, {
     get: (target, key) => (key === "readConfigs" ? readConfigs : target[key]),

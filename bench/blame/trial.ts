@@ -1,6 +1,7 @@
 import type { BlameMaterial } from "../../src/core/blame/change.ts";
 import { filesWithout } from "../../src/decide/blame/files-without.ts";
-import { groupsOf, outcomeOf } from "../../src/decide/blame/outcome.ts";
+import { groupsOf } from "../../src/decide/blame/failure-groups.ts";
+import { outcomeOf } from "../../src/decide/blame/outcome.ts";
 import { withParts } from "../../src/decide/blame/parts.ts";
 import { prepareProof, type PreparedProof } from "../../src/decide/blame/prepare-proof.ts";
 import { type ProofAnswer, newProof, nextExperiment, applyOutcome } from "../../src/decide/blame/prove-blame.ts";

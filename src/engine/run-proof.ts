@@ -1,24 +1,25 @@
 import type { BlameMaterial, ChangedHunk, LineCoverage } from "../core/blame/change.ts";
 import { keyOf, type RunOutcome } from "../decide/blame/experiments.ts";
 import { boundBy, filesWithout } from "../decide/blame/files-without.ts";
-import { groupsOf, isBroken, outcomeOf, type ExperimentRun, type FailureGroup } from "../decide/blame/outcome.ts";
+import { groupsOf, type FailureGroup } from "../decide/blame/failure-groups.ts";
+import { isBroken, outcomeOf, type ExperimentRun } from "../decide/blame/outcome.ts";
 import { withParts } from "../decide/blame/parts.ts";
 import { prepareProof } from "../decide/blame/prepare-proof.ts";
-import {
-  applyOutcome,
-  newProof,
-  nextExperiment,
-  speculate,
-  type ProofAnswer,
-  type ProofState,
-} from "../decide/blame/prove-blame.ts";
+import type { ProofAnswer } from "../decide/blame/prove-blame.ts";
 import { rankBlame, type RankedBlame, type RankedHunk } from "../decide/blame/rank-blame.ts";
 import { joinRounds } from "../decide/blame/rounds.ts";
 import { readFailure } from "../parse/code/failure.ts";
 import { pathIndex } from "../parse/code/imports.ts";
 import { countText } from "../stdx/plain-text.ts";
 import { narrowedCommand } from "../write/edits/narrow-command.ts";
-import { type ProofRunner, proofRunner, type BlameCase, type BlameTools, type ProofOptions } from "./proof-runner.ts";
+import { askUntilAnswered, learnFailures, newSetup, type ProofSetup } from "./ask-proof.ts";
+import {
+  proofRunner,
+  type ProofRunnerOptions,
+  type BlameCase,
+  type BlameTools,
+  type ProofOptions,
+} from "./proof-runner.ts";
 
 /** A failure that was read, and the texts of the changed files. */
 export interface ReadChange {
@@ -101,7 +102,7 @@ function changedLines(hunks: readonly ChangedHunk[]): ReadonlyMap<string, readon
 
 const LATE: RunOutcome = { outcomes: [], tookMs: 0, isLate: true };
 
-function byExitCode({ passed, timedOut }: { passed: boolean; timedOut: boolean }, tookMs: number): RunOutcome {
+function byExitCode({ passed, timedOut, tookMs }: ExperimentRun): RunOutcome {
   return { outcomes: [timedOut ? "cannot-apply" : passed ? "pass" : "fail-same"], tookMs };
 }
 
@@ -122,23 +123,37 @@ function testedTree(
 async function proofRound(
   given: BlameCase,
   tools: BlameTools,
-  { trial, command, limits, checkMs = 0 }: ProofOptions,
+  { trial, command: whole, limits, checkMs = 0 }: ProofOptions,
   { material, ranked, hunks, paths, texts }: ReadChange,
   out: readonly number[],
 ): Promise<RoundFound | null> {
   const { checkout, signal, now, onRun } = tools;
-  const [groups, index] = [groupsOf(material.failure), pathIndex(paths)];
-  const isOpaque = groups.length === 0;
-  const line = failingTests(command, material, texts);
-  // Each run would take as long as the check, so too few runs are possible.
-  if (line === command && checkMs * LEAST_RUNS > limits.timeMs) return null;
+  const [setup, index] = [newSetup(groupsOf(material.failure)), pathIndex(paths)];
+  const commands = commandsFor(whole, checkMs * LEAST_RUNS > limits.timeMs, material, texts);
+  if (commands === null) return null;
   const ranking = rankingOf(material, ranked, limits);
-  const { input, parts, renames } = ranking.prepared();
+  const { parts, renames } = ranking.prepared();
   const counted = changedLines(material.hunks);
   const printed = new Map<string, { output: string; root: string }>();
   const until = now() + limits.timeMs;
-  const mode = { isBare: false };
   const treeOf = (ids: readonly number[]): TestedTree => testedTree(hunks, parts, new Set([...ids, ...out]));
+  const run: ProofRunnerOptions["run"] = async (path, control, { without, repeat }) => {
+    const beganAt = now();
+    const timeoutMs = until - beganAt;
+    if (timeoutMs <= 0) return LATE;
+    const isFirst = without.length === 0 && repeat === 0;
+    const command = setup.mode.isWhole ? whole : commands.narrow;
+    const request = { command, path, timeoutMs, isBare: setup.mode.isBare, ...(isFirst ? { counted } : {}) };
+    const { passed, timedOut, output, tests, coverage = [] } = await trial.run(request, control);
+    if (timedOut && now() >= until) return LATE;
+    ranking.learn(coverage);
+    if (!passed) printed.set(keyOf(without), { output, root: path });
+    const reading = { ...readFailure(output, { root: path, paths: index }), ...(tests === undefined ? {} : { tests }) };
+    const ended = { passed, timedOut, reading, tookMs: now() - beganAt };
+    if (setup.groups.length === 0) return byExitCode(ended);
+    if (without.length === 0 && !passed) learnFailures(setup, reading.failures);
+    return outcomeOfTree(setup.groups, ended, treeOf(without), given);
+  };
   const runner = proofRunner({
     checkout,
     ...(tools.more === undefined ? {} : { more: tools.more }),
@@ -147,43 +162,29 @@ async function proofRound(
       const { own, without } = treeOf(ids);
       return filesWithout(own, without, texts.textOf, texts.textBefore, renames);
     },
-    async run(path, control, { without, repeat }) {
-      const beganAt = now();
-      const timeoutMs = until - beganAt;
-      if (timeoutMs <= 0) return LATE;
-      const isFirst = without.length === 0 && repeat === 0;
-      const request = { command: line, path, timeoutMs, isBare: mode.isBare, ...(isFirst ? { counted } : {}) };
-      const { passed, timedOut, output, tests, coverage = [] } = await trial.run(request, control);
-      if (timedOut && now() >= until) return LATE;
-      ranking.learn(coverage);
-      if (!passed) printed.set(keyOf(without), { output, root: path });
-      const reading = readFailure(output, { root: path, paths: index });
-      const run = { passed, timedOut, reading: tests === undefined ? reading : { ...reading, tests } };
-      const tookMs = now() - beganAt;
-      if (isOpaque) return byExitCode(run, tookMs);
-      return outcomeOfTree(groups, { ...run, tookMs }, treeOf(without), given);
-    },
+    run,
     onRun: ({ without, purpose }) => onRun?.(`${purpose}: ${treeWords(without.length + out.length, hunks.length)}`),
     signal,
   });
   try {
-    const answer = await askUntilAnswered(newProof(input), runner, mode, signal, ranking);
+    const answer = await askUntilAnswered({ runner, setup, signal, hasWhole: commands.hasWhole, ranking });
     if (answer === null) return null;
     return {
-      answer: answerOfRound(answer, out, isOpaque),
+      answer: answerOfRound(answer, out, setup),
       ranked: ranking.ranked(),
       parts: ranking.prepared().rankedParts.filter(({ hunk }) => answer.parts?.includes(hunk.id)),
-      left: answer.isPartial === true && !isOpaque ? (printed.get(keyOf(answer.cure ?? [])) ?? null) : null,
+      left:
+        answer.isPartial === true && setup.groups.length > 0 ? (printed.get(keyOf(answer.cure ?? [])) ?? null) : null,
     };
   } finally {
     await runner.close();
   }
 }
 
-function answerOfRound(answer: ProofAnswer, out: readonly number[], isOpaque: boolean): ProofAnswer {
+function answerOfRound(answer: ProofAnswer, out: readonly number[], { groups }: ProofSetup): ProofAnswer {
   const experiments = (answer.experiments ?? []).map((each) => ({ ...each, without: [...out, ...each.without] }));
   // If the output has no content, different failures cannot be told apart: that is not a proof.
-  return { ...answer, experiments, ...(isOpaque ? { proven: false } : {}) };
+  return { ...answer, experiments, ...(groups.length === 0 ? { proven: false } : {}) };
 }
 
 /** Returns the outcome of a tree's run, with the changes that the messages of a broken build are about. */
@@ -200,6 +201,18 @@ function outcomeOfTree(
   });
   const bound = boundBy(own, without, messages);
   return { ...outcomeOf(groups, { ...run, lacksTests }), ...(bound === null ? {} : { bound }) };
+}
+
+/** The commands for the failing tests; `null` if each run would take as long as the check, so too few runs are possible. */
+function commandsFor(
+  whole: string,
+  isTooLong: boolean,
+  material: BlameMaterial,
+  texts: ReadChange["texts"],
+): { readonly narrow: string; readonly hasWhole: boolean } | null {
+  const narrow = failingTests(whole, material, texts);
+  if (narrow === whole && isTooLong) return null;
+  return { narrow, hasWhole: narrow !== whole && !isTooLong };
 }
 
 /** Returns a command for only the failing tests, if all of them are known. */
@@ -228,30 +241,4 @@ function rankingOf(material: BlameMaterial, ranked: RankedBlame, limits: ProofOp
       prepared = prepareProof(known, rankedNow, limits);
     },
   };
-}
-
-async function askUntilAnswered(
-  start: ProofState,
-  runner: ProofRunner,
-  mode: { isBare: boolean },
-  signal: AbortSignal,
-  ranking: ReturnType<typeof rankingOf>,
-): Promise<ProofAnswer | null> {
-  let state = start;
-  while (!signal.aborted) {
-    const step = nextExperiment(state);
-    if ("answer" in step) return step.answer;
-    let outcome = await runner.ended(step.experiment, speculate(state, runner.hands));
-    const isOdd = (): boolean => outcome.isLate !== true && !outcome.outcomes.includes("fail-same");
-    // Counting lines, and reports of tests by name, may change a check's result. Before it is called flaky, it runs
-    // without the former, then without both.
-    for (const isBare of state.outcomes.length > 0 ? [] : ranking.isCounted() ? [false, true] : [true]) {
-      if (!isOdd()) break;
-      mode.isBare = isBare;
-      outcome = await runner.ended({ ...step.experiment, repeat: 1 }, []);
-    }
-    // The first run is the same with any ranking: its result may change the order of all that follow.
-    state = applyOutcome(state.outcomes.length === 0 ? newProof(ranking.prepared().input) : state, outcome);
-  }
-  return null;
 }

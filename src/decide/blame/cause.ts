@@ -79,6 +79,12 @@ export function* confirmClaim(search: Search, claim: Claim): Experiments<Cause> 
     if (!expected.includes(outcome)) return rankedCause(kind, "a run that was to confirm it ended otherwise", culprits);
     const isRepeated = runsOf(search.book, without).length >= times;
     if (!isRepeated) return rankedCause(kind, "no runs were left to confirm it", culprits);
+    if (expected === SAME && !(yield* isSeenExactly(search, without)))
+      return rankedCause(
+        kind,
+        "the failure says something else each time, and alone on the base never the same",
+        culprits,
+      );
   }
   if (isContradicted(search, claim)) return rankedCause(kind, "some runs on the way contradict it", culprits);
   const cure = kind === "joint" ? culprits.slice(0, 1) : removalOf(claim);
@@ -94,6 +100,19 @@ function isSeenEnough({ book }: Search, { kind, culprits, taken }: Claim, withou
   const first = book.seen.find(({ purpose }) => purpose === "search");
   const isFirst = first !== undefined && first.key === keyOf([...culprits, ...book.fixed]);
   return kind === "culprit" && taken.length === 0 && isFirst && keyOf(culprits) === keyOf(without);
+}
+
+const SAME: readonly Outcome[] = ["fail-same"];
+/** So often a failure that varies is run until it says what was recorded. */
+const MOST_VARIED = 4;
+
+/** Did one of the runs of a tree fail as recorded, word for word? What varies is run more often for that. */
+function* isSeenExactly(search: Search, without: readonly number[]): Experiments<boolean> {
+  const { book, group } = search;
+  const isExact = (): boolean => runsOf(book, without).some(({ outcome }) => outcome.loose?.[group] !== true);
+  for (let times = runsOf(book, without).length; !isExact() && !book.isSpent && times < MOST_VARIED; times++)
+    if ((yield* outcomeWithout(search, without, times + 1, "confirm")) !== "fail-same") return false;
+  return isExact();
 }
 
 const removalOf = ({ culprits, taken, part }: Claim): readonly number[] =>
@@ -121,8 +140,8 @@ function trialsOf(search: Search, claim: Claim): { without: readonly number[]; e
       for (const id of culprits)
         trials.push({ without: [...culprits, ...taken].filter((each) => each !== id), expected: fails });
   }
-  trials.push({ without: complement(search, [...culprits, ...surroundings]), expected: ["fail-same"] });
-  trials.push({ without: [], expected: ["fail-same"] });
+  trials.push({ without: complement(search, [...culprits, ...surroundings]), expected: SAME });
+  trials.push({ without: [], expected: SAME });
   return trials;
 }
 

@@ -27,6 +27,9 @@ export interface EditKind {
 
 const DOCUMENT =
   /\.(?:md|mdx|rst|txt|adoc|svg|png|jpe?g|gif|lock|snap)$|(?:^|\/)(?:LICENSE|CHANGELOG|README|AUTHORS)[^/]*$|(?:package-lock|composer)\.json$|pnpm-lock\.yaml$/i;
+/** What only hosts, editors and tools read that run no tests. */
+const TOOLING =
+  /(?:^|\/)\.(?:github|gitlab|circleci|vscode|idea|devcontainer|changeset|husky)\/|(?:^|\/)(?:\.(?:git(?:ignore|attributes|lab-ci\.yml)|editorconfig|travis\.yml|pre-commit-config\.yaml|(?:npm|docker|prettier|eslint)ignore)|\.?(?:appveyor|codecov)\.ya?ml|azure-pipelines\.ya?ml|renovate\.json5?)$/;
 const DATA =
   /\.(?:json|ya?ml|toml|ini|env|properties|csv|tsv|sql|xml|graphql|proto|cfg|conf)$|(?:^|\/)\.env|(?:^|\/)Dockerfile/i;
 
@@ -42,7 +45,7 @@ export function editKind(
   file: CodeFile | undefined,
   before: CodeFile | undefined,
 ): EditKind {
-  const isDocument = DOCUMENT.test(hunk.file) && !hunk.isBinary;
+  const isDocument = (DOCUMENT.test(hunk.file) || TOOLING.test(hunk.file)) && !hunk.isBinary;
   const changed = middles(removed, added);
   const count = Math.max(changed.removed.length, changed.added.length);
   const isNeutral = !hunk.isBinary && hunk.added.length + hunk.removed.length > 0 && sameWords(removed, added);

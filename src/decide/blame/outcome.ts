@@ -2,49 +2,7 @@ import { type Failure, type FailureReading, signatureOf } from "../../core/blame
 import type { ChangedHunk } from "../../core/blame/change.ts";
 import type { NamedTest } from "../../core/gates/test-names.ts";
 import type { Outcome, RunOutcome } from "./experiments.ts";
-
-/** Failures with the same message or origin, which are searched together. */
-export interface FailureGroup {
-  readonly failures: readonly Failure[];
-  /** The test runners of the recorded output. */
-  readonly runners: readonly string[];
-}
-
-/** All further failures are one group, which is explained only when none of them fails any more. */
-const MOST_GROUPS = 6;
-
-/** Groups failures with the same message, or raised by the same line of the code under test. */
-export function groupsOf({ failures, runners }: FailureReading): FailureGroup[] {
-  const groups: { readonly keys: Set<string>; readonly failures: Failure[] }[] = [];
-  for (const failure of failures) {
-    const keys = [sayingOf(failure), ...raisedAt(failure)];
-    const own = groups.filter((group) => keys.some((key) => group.keys.has(key)));
-    const [first = { keys: new Set<string>(), failures: [] }, ...others] = own;
-    if (own.length === 0) groups.push(first);
-    for (const other of others) {
-      for (const key of other.keys) first.keys.add(key);
-      first.failures.push(...other.failures);
-      groups.splice(groups.indexOf(other), 1);
-    }
-    for (const key of keys) first.keys.add(key);
-    first.failures.push(failure);
-  }
-  const all = groups.map((group) => group.failures);
-  const single = all.length <= MOST_GROUPS ? all : all.slice(0, MOST_GROUPS - 1);
-  const rest = all.slice(single.length).flat();
-  return [...single, ...(rest.length === 0 ? [] : [rest])].map((each) => ({ failures: each, runners }));
-}
-
-/** Returns the innermost frame outside the failing test itself. */
-function raisedAt({ frames, file, errorType }: Failure): string[] {
-  const [frame] = frames;
-  return frame === undefined || frame.file === file ? [] : [`${errorType ?? ""} at ${frame.file}:${frame.line}`];
-}
-
-/** Returns the signature without the test's name: only the content of the failure. */
-function sayingOf(failure: Failure): string {
-  return signatureOf({ ...failure, test: "", file: "" });
-}
+import { isAtSameLine, sayingOf, titleIn, titlesOf, type FailureGroup } from "./failure-groups.ts";
 
 /** One observed run of the failing tests. */
 export interface ExperimentRun {
@@ -66,6 +24,7 @@ export function outcomeOf(groups: readonly FailureGroup[], run: ExperimentRun): 
   return {
     outcomes: each.map(({ outcome }) => outcome),
     signatures: each.map(({ signature }) => signature),
+    ...(each.some(({ isLoose }) => isLoose === true) ? { loose: each.map(({ isLoose }) => isLoose === true) } : {}),
     isGreen: run.passed,
     ...failedTests(run),
     tookMs: run.tookMs,
@@ -75,6 +34,8 @@ export function outcomeOf(groups: readonly FailureGroup[], run: ExperimentRun): 
 interface GroupOutcome {
   readonly outcome: Outcome;
   readonly signature: string | null;
+  /** The same test failed at the same line, and said what was not seen before. */
+  readonly isLoose?: boolean;
 }
 
 /**
@@ -97,16 +58,20 @@ function failedTests({ passed, timedOut, reading }: ExperimentRun): Pick<RunOutc
   return { failed: (reading.tests ?? []).filter(isFailed).map(({ identity }) => identity) };
 }
 
-function outcomeOfGroup({ failures, runners }: FailureGroup, run: ExperimentRun): GroupOutcome {
+function outcomeOfGroup({ failures, runners, variants = [] }: FailureGroup, run: ExperimentRun): GroupOutcome {
   const nothing = NOTHING;
   const pass = { outcome: "pass", signature: null } as const;
   if (run.timedOut) return nothing;
   const { failures: now, tests } = run.reading;
-  const recorded = new Set(failures.map(signatureOf));
+  const seen = [...failures, ...variants];
+  const recorded = new Set(seen.map(signatureOf));
   const same = run.passed ? undefined : now.find((failure) => recorded.has(signatureOf(failure)));
   if (same !== undefined) return { outcome: "fail-same", signature: sayingOf(same) };
-  const titles = new Set(failures.map((failure) => `${failure.test}\n${failure.file}`));
-  const mine = run.passed ? [] : now.filter((failure) => titles.has(`${failure.test}\n${failure.file}`));
+  const titles = titlesOf(failures);
+  const mine = run.passed ? [] : now.filter((failure) => titles.has(titleIn(failure)));
+  const alike =
+    variants.length === 0 ? undefined : mine.find((failure) => isAtSameLine(failure, seen) && !isBroken(failure));
+  if (alike !== undefined) return { outcome: "fail-same", signature: sayingOf(alike), isLoose: true };
   // If all tests pass, tests of the group that are missing came with the reverted changes.
   const expected = tests !== undefined && run.passed && run.lacksTests === true ? thereIn(tests, failures) : failures;
   const fate = tests === undefined ? null : fateOf(tests, expected);

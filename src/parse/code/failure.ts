@@ -143,6 +143,8 @@ function complaint(failure: ListedFailure, lines: readonly string[], surrounding
   const line = failure.line ?? 1;
   const at = lines.findIndex((each) => each.includes(failure.message.slice(0, 60)));
   const near = at < 0 ? [] : lines.slice(at, at + 4);
+  const own = file === null ? [] : [{ file, line }];
+  const isOther = (frame: Frame): boolean => frame.file !== file || frame.line !== line;
   return {
     ...wordsOf(failure.message, near),
     expected: null,
@@ -151,8 +153,18 @@ function complaint(failure: ListedFailure, lines: readonly string[], surrounding
     category: failure.category,
     file,
     line: failure.line,
-    frames: file === null ? [] : [{ file, line }],
+    // Its notes name further places: where something is defined that is used in another way here.
+    frames: [...own, ...framesOf(at < 0 ? [] : notesBelow(lines, at), surroundings, new Map()).filter(isOther)],
   };
+}
+
+const MOST_NOTES = 40;
+
+/** The lines below an error, to where the next message begins. */
+function notesBelow(lines: readonly string[], at: number): readonly string[] {
+  const below = lines.slice(at + 1, at + 1 + MOST_NOTES);
+  const end = below.findIndex((line) => /^(?:error|warning)\b|[:\s]error(?: TS\d|: )/.test(line));
+  return end < 0 ? below : below.slice(0, end);
 }
 
 /** Reads an output of no known tool: whatever looks like an error, and every location in it. */

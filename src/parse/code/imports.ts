@@ -180,21 +180,25 @@ function pythonModule(base: string, isRelative: boolean, index: PathIndex): stri
 
 function rustTargets(text: string, path: string, folder: string): string[] {
   const found: string[] = [];
-  const crate = /^(.*?\bsrc)(?:\/|$)/.exec(folder)?.[1] ?? joinPath(folder, "../src");
+  const inside = /^(.*?\bsrc)(?:\/|$)/.exec(folder)?.[1];
+  // Tests and examples are crates of their own, in one file or in a folder, beside the library that they use.
+  const outside = inside === undefined ? /^(.*?\b(?:tests|benches|examples))(?:\/[^/]+)?/.exec(folder) : null;
+  const crate = inside ?? outside?.[0] ?? joinPath(folder, "../src");
+  const library = outside === null ? crate : joinPath(outside[1]!, "../src");
   const own = /\/(?:mod|lib|main)\.rs$/.test(path) ? folder : path.replace(/\.rs$/, "");
   for (const name of matches(text, /^\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;/gm)) {
     found.push(...[own, folder].flatMap((base) => [`${base}/${name}.rs`, `${base}/${name}/mod.rs`]));
   }
   for (const use of matches(text, /\b(?:use\s+)?((?:crate|super|self|\w+)(?:::\w+)+)/g)) {
     const [head = "", ...rest] = use.split("::");
-    const base = head === "super" ? joinPath(own, "..") : head === "self" ? own : crate;
+    const base = head === "super" ? joinPath(own, "..") : head === "self" ? own : head === "crate" ? crate : library;
     for (let length = rest.length; length > 0; length--) {
       const stem = `${base}/${rest.slice(0, length).join("/")}`;
       found.push(`${stem}.rs`, `${stem}/mod.rs`);
     }
   }
   // A test outside the crate uses the crate through its root.
-  if (/(?:^|\/)tests\//.test(path)) found.push(`${crate}/lib.rs`);
+  if (outside !== null) found.push(`${library}/lib.rs`);
   return found;
 }
 

@@ -103,3 +103,48 @@ test("a check that is new in a changed test: what makes it fail on the base is n
   });
   expect(answer).toMatchObject({ kind: "culprit", proven: false, hunks: [5] });
 });
+
+/** The old test asks for what change 5 changed on purpose; change 3 breaks it before it comes to that, old or new. */
+const wasAskedBefore = (applied: Applied): Outcome =>
+  applied.has(3) ? "fail-same" : asksForMore(applied) || (!applied.has(0) && applied.has(5)) ? "fail-other" : "pass";
+const byShare = (...likely: readonly number[]): ProofInput => ({
+  ...INPUT,
+  hunks: [...likely, ...[0, 1, 2, 3, 4, 5, 6, 7].filter((id) => !likely.includes(id))].map((id) => ({
+    id,
+    confidence: likely.includes(id) ? 0.4 : 0.02,
+  })),
+});
+
+test("what is changed on purpose and only the old tests ask for is no second cause", () => {
+  const oneTest = (applied: Applied): readonly Outcome[] => [
+    applied.has(3) && asksForMore(applied) ? "fail-other" : wasAskedBefore(applied),
+  ];
+  const early = prove(oneTest, undefined, byShare(3));
+  expect(early).toMatchObject({ kind: "culprit", proven: true, hunks: [3] });
+  expect(early.runs).toBeLessThanOrEqual(7);
+  // Not the likeliest: the old tests find both, the new ones tell them apart.
+  expect(prove(oneTest, undefined, byShare(6))).toMatchObject({ kind: "culprit", proven: true, hunks: [3] });
+});
+
+test("several mistakes are told from what the new tests ask for", () => {
+  // Changes 3 and 6 break tests of their own; the changed test needs change 5, which the old one contradicts.
+  const answer = prove(
+    (applied) => [wasAskedBefore(applied), applied.has(6) ? "fail-same" : "pass"],
+    undefined,
+    byShare(7),
+  );
+  expect(answer).toMatchObject({ kind: "multi", proven: true });
+  expect(new Set(answer.hunks)).toEqual(new Set([3, 6]));
+});
+
+test("a change without which the new tests pass is no proof where it alone does not break the old ones", () => {
+  // Change 3 does it only with change 5, which the new test asks for.
+  const answer = prove(
+    (applied) => [
+      !applied.has(0) ? "pass" : asksForMore(applied) ? "fail-other" : applied.has(3) ? "fail-same" : "pass",
+    ],
+    undefined,
+    byShare(3),
+  );
+  expect(answer.proven).toBe(false);
+});

@@ -117,5 +117,8 @@ describe("kinds of edits", () => {
     expect(kindOf(["a"], ["b"], "docs/a.md")).toMatchObject({ isDocument: true, isData: false });
     expect(kindOf(["a"], ["b"], "config/a.yaml")).toMatchObject({ isDocument: false, isData: true });
     expect(kindOf(["a"], ["b"], "package-lock.json")).toMatchObject({ isDocument: true, isData: false });
+    for (const path of [".github/workflows/ci.yml", ".gitignore", "sub/.editorconfig", "renovate.json"])
+      expect(kindOf(["a: 1"], ["a: 2"], path)).toMatchObject({ isDocument: true, isData: false });
+    expect(kindOf(["a"], ["b"], ".cargo/config.toml")).toMatchObject({ isDocument: false, isData: true });
   });
 });

@@ -22,6 +22,31 @@ const PATHS = [
 const read = (text: string, sourceMaps?: ReadonlyMap<string, string>) =>
   readFailure(text, { root: "/app", paths: pathIndex(PATHS), ...(sourceMaps === undefined ? {} : { sourceMaps }) });
 
+describe("builds that fail", () => {
+  test("places in the notes of an error come behind its own", () => {
+    const output = [
+      "error[E0308]: arguments to this enum variant are incorrect",
+      "   --> src/lib.rs:397:26",
+      "    |",
+      "397 |         Error::$err(e, at)  expected `error::Kind`",
+      "    |",
+      "note: tuple variant defined here",
+      "   --> src/kind.rs:12:5",
+      "",
+      "error[E0425]: cannot find value `x` in this scope",
+      "   --> src/kind.rs:90:1",
+    ].join("\n");
+    const paths = pathIndex(["src/lib.rs", "src/kind.rs"]);
+    expect(readFailure(output, { root: "/app", paths }).failures.map(({ frames }) => frames)).toEqual([
+      [
+        { file: "src/lib.rs", line: 397 },
+        { file: "src/kind.rs", line: 12 },
+      ],
+      [{ file: "src/kind.rs", line: 90 }],
+    ]);
+  });
+});
+
 describe("failing tests", () => {
   test("vitest: the test, its values and the way it went", () => {
     const output = [

@@ -70,6 +70,8 @@ describe("runners that take names of tests, or files in their own way", () => {
     "src/lib.rs":
       "pub fn one() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    #[ignore]\n    fn adds() {}\n\n    fn helper() {}\n    #[tokio::test]\n    async fn waits() {}\n}\n",
     "src/none.rs": "pub fn none() {}\n",
+    "src/made.rs": "#[test]\nfn adds() {}\ntest_of!(made, 1);\n",
+    "tests/suite/main.rs": "mod cart;\n",
   };
   const narrowTo = (command: string, ...files: readonly string[]): string =>
     narrowedCommand(command, {
@@ -84,6 +86,7 @@ describe("runners that take names of tests, or files in their own way", () => {
     ["go test -tags integration ./...", ["main_test.go"], "go test -tags integration -run '^(TestMain2)$' ."],
     ["cargo test -q", ["tests/whole.rs"], "cargo test -q --test whole"],
     ["cargo test", ["src/lib.rs"], "cargo test -- adds waits src/lib.rs"],
+    ["cargo test", ["tests/suite/cart.rs"], "cargo test --test suite"],
     ["npx mocha", ["test/a.js"], "npx mocha test/a.js"],
     [
       "mocha --require test/env --reporter spec --bail test/",
@@ -101,6 +104,17 @@ describe("runners that take names of tests, or files in their own way", () => {
     expect(narrowTo(command, ...files)).toBe(expected);
   });
 
+  test("a test that a macro makes is named by its failure", () => {
+    const narrow = (file: string): string =>
+      narrowedCommand("cargo test", {
+        failures: [{ file, test: "tests::made" }],
+        packageFile: null,
+        textOf: (path) => texts[path] ?? null,
+      });
+    expect(narrow("src/made.rs")).toBe("cargo test -- adds tests::made src/made.rs");
+    expect(narrow("src/none.rs")).toBe("cargo test -- tests::made src/none.rs");
+  });
+
   test.each([
     ["go test -run TestAdds ./...", "cart/cart_test.go"],
     ["go test ./...", "unknown_test.go"],
@@ -109,6 +123,7 @@ describe("runners that take names of tests, or files in their own way", () => {
     ["cargo test -- --nocapture", "src/lib.rs"],
     ["cargo test --lib", "src/lib.rs"],
     ["cargo test", "src/none.rs"],
+    ["cargo test", "tests/data/cart.rs"],
     ["mocha --unknown value test/", "test/a.js"],
     ["python -m unittest tests.test_a", "tests/test_a.py"],
     ["python -m unittest discover -p *_test.py", "tests/a_test.py"],

@@ -68,7 +68,7 @@ async function refused(ran: Promise<Ran>, code: "usage" | "input-invalid" | "fil
 }
 
 describe("remand brief --from", () => {
-  it("needs no more than the schema and the story's id", async () => {
+  it("requires only the schema and the story's id", async () => {
     const ran = await brief(FROM, minimal);
     expect(ran.error).toBeNull();
     expect(ran.exit).toBe(0);
@@ -111,7 +111,7 @@ describe("remand brief --from", () => {
     expect(ran.err).toContain("the role's prompt");
   });
 
-  it("takes every field, in the words other tools use", async () => {
+  it("accepts every field, with the names of other tools", async () => {
     const ran = await brief(FROM, {
       ...minimal,
       story: { id: "auth-1", title: "Register", goal: "A visitor can register." },
@@ -165,7 +165,7 @@ describe("remand brief --from", () => {
     expect((await brief(FROM, { ...minimal, gate })).out).toContain(heading);
   });
 
-  it("picks the environment form where only some environments fail", async () => {
+  it("uses the environment form if only some environments fail", async () => {
     const runs = (...results: string[]): object[] =>
       results.map((result, at) => ({ check: "test", environment: `e${at}`, result }));
     expect((await brief(FROM, { ...minimal, gate: "checks", runs: runs("pass", "fail") })).out).toContain(
@@ -186,11 +186,11 @@ describe("remand brief refuses", () => {
     expect(error.message).toBe("nothing has run here yet");
   });
 
-  it("to be asked for nothing", async () => {
+  it("a call without a story or document", async () => {
     expect((await refused(brief([], minimal), "usage")).hint).toContain("--from context.json");
   });
 
-  it("a file that is not there", async () => {
+  it("a missing file", async () => {
     expect((await refused(brief(["--from", "other.json"], minimal), "file-missing")).message).toContain("other.json");
   });
 
@@ -222,7 +222,7 @@ describe("remand brief refuses", () => {
     expect(error.message).not.toMatch(/invalid|expected|unrecognized|received/i);
   });
 
-  it("a field that is nearly one, a number that is too small, a word that is none of those known", async () => {
+  it("a misspelled field, a number that is too small, an unknown word", async () => {
     const error = await refused(
       brief(FROM, { ...minimal, requird: [], attempt: 0, report: "mail", route: null, judgedBy: [1] }),
       "input-invalid",

@@ -65,7 +65,7 @@ describe("fenced", () => {
     expect(charactersLeftOut(text, 100)).toBe(12_345);
   });
 
-  it("cannot be told a cut that was not made", () => {
+  it("cannot fake a cut", () => {
     const lines = fenceText("… 9 characters left out …", NONCE, { maxChars: 100, label: "x" }).split("\n");
     expect(lines).toContain("| … 9 characters left out …");
     expect(lines.some((line) => line.startsWith("…"))).toBe(false);
@@ -78,7 +78,7 @@ describe("fenced", () => {
     }
   });
 
-  it("takes the nonce out of the text, in any case, also where two halves would join", () => {
+  it("removes the nonce from the text in any letter case, also where two halves would join", () => {
     const text = `${NONCE} ${NONCE.toUpperCase()} ${NONCE.slice(0, 8)}${NONCE}${NONCE.slice(8)}`;
     const fence = fenceText(text, NONCE, { maxChars: 500, label: NONCE });
     expect(fence.toLowerCase().split(NONCE)).toHaveLength(3);
@@ -90,7 +90,7 @@ describe("fenced", () => {
     }
   });
 
-  it("caps 100 MB without reading all of it twice", () => {
+  it("limits 100 MB without reading all of it twice", () => {
     const huge = "\u001b[31mline\n".repeat(10_000_000);
     const cost = (text: string): number => cpuMsOf(() => fenceText(text, NONCE, { maxChars: 4000, label: "log" }));
     expect(huge.length).toBeGreaterThanOrEqual(100_000_000);
@@ -101,7 +101,7 @@ describe("fenced", () => {
   });
 
   // S4.101
-  it("lets no text close the fence or begin a line of its own", () => {
+  it("does not let text close the fence or start a line of its own", () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 0, max: 300 }), (text, maxChars) => {
         const lines = fenceText(text, NONCE, { maxChars, label: text }).split(/[\n\r\u2028\u2029\u0085]/);
@@ -136,13 +136,13 @@ describe("oneLine", () => {
     expect(oneLine("x".repeat(1000), null, 5)).toBe("xxxx…");
   });
 
-  it("says that something is missing even if the beginning is all invisible", () => {
+  it("marks a cut even if the beginning is invisible", () => {
     expect(oneLine(`${"\u0000".repeat(1000)}text`, null, 5)).toBe("…");
   });
 });
 
 describe("trustedText", () => {
-  it("keeps a person's lines and moves in only what looks like a signal", () => {
+  it("keeps a person's lines and indents only what looks like a signal", () => {
     const text = "REVIEW_PASSED: x\nNOTE: keep\n  REVIEW_FAILED: y\n\nEXPERT_REQUEST: z\n";
     expect(trustedText(text, NONCE, 500)).toBe(
       "  REVIEW_PASSED: x\nNOTE: keep\n  REVIEW_FAILED: y\n\n  EXPERT_REQUEST: z",
@@ -195,12 +195,12 @@ describe("names of files", () => {
     expect(quotedPath(path, NONCE, 300)).toBe(shown);
   });
 
-  test("a very long one is cut, and its length is told", () => {
+  test("a very long name is cut, and its length is stated", () => {
     const shown = quotedPath(`${"x".repeat(4000)}\n`, NONCE, 300);
     expect(shown).toBe(`"${"x".repeat(300)}…" (4,001 characters long)`);
   });
 
-  test("none leaves its line, its quotes or its fence, whatever it is", () => {
+  test("no name leaves its line, its quotes or its fence", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 400 }), (path) => {
         const shown = quotedPath(path, NONCE, 300);

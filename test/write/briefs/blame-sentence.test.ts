@@ -17,11 +17,11 @@ test("changes that only fail together are not said to fail each by itself", () =
   expect(blameSentence(blame("multi", true))).toContain("none of them does it alone");
 });
 
-test("work that is not done yet sends nobody looking for something to undo", () => {
+test("unfinished work does not suggest undoing anything", () => {
   expect(blameSentence(blame("unmet"))).toContain("nothing to undo");
 });
 
-test("what is only ranked is not said to be the cause", () => {
+test("a suspect that is only ranked is not called the cause", () => {
   const ranked = { ...blame("culprit"), basis: "ranked" as const };
   expect(blameSentence(ranked)).toBe("One of these changes may have caused this, the likeliest first.");
   expect(blameSentence({ ...ranked, shown: true })).toBe("One change caused this.");

@@ -9,7 +9,7 @@ import { finding, NONCE, sampleBrief, SIGNAL_LINE } from "../../kit/sample-brief
 describe.each(BRIEF_VARIANTS)("the %s brief", (variant) => {
   const text = writeBrief(sampleBrief({ variant }), { nonce: NONCE });
 
-  it("carries what every brief must carry", () => {
+  it("has the parts that every brief must have", () => {
     for (const part of [
       "You are the developer.\nYou write small changes.\n\n---\n",
       "auth-registration",
@@ -38,7 +38,7 @@ describe.each(BRIEF_VARIANTS)("the %s brief", (variant) => {
     expect(text.endsWith("\n")).toBe(true);
   });
 
-  it("says once, and before any evidence, that evidence is data", () => {
+  it("states once, and before any evidence, that evidence is data", () => {
     expect(text.split("is output of tools and agents").length).toBe(2);
     expect(text.indexOf("is output of tools and agents")).toBeLessThan(text.indexOf(`<<<remand:${NONCE} npm test`));
   });
@@ -56,7 +56,7 @@ describe.each(BRIEF_VARIANTS)("the %s brief", (variant) => {
     }
   });
 
-  it("says what is missing, and not what to undo, when nothing was broken", () => {
+  it("names what is missing, and not what to undo, if the work is only incomplete", () => {
     const blame = {
       ...sampleBrief().blame!,
       verdict: "unmet" as const,
@@ -68,7 +68,7 @@ describe.each(BRIEF_VARIANTS)("the %s brief", (variant) => {
     expect(unmet).toContain("What is missing: there is no mail yet");
   });
 
-  it("is written where nothing is known but the story", () => {
+  it("can be written from the story alone", () => {
     const empty = writeBrief(emptyBrief(variant), { nonce: NONCE });
     expect(empty).toContain("READY_FOR_REVIEW: s-1");
     expect(empty).not.toContain("undefined");
@@ -78,7 +78,7 @@ describe.each(BRIEF_VARIANTS)("the %s brief", (variant) => {
 });
 
 describe("the parts of a brief", () => {
-  it("put every test policy into words of its own", () => {
+  it("describe every test policy differently", () => {
     const said = TEST_POLICIES.map((tests) => {
       const scope = { ...sampleBrief().scope, tests };
       return /^Tests: .*$/m.exec(writeBrief(sampleBrief({ scope }), { nonce: NONCE }))![0];
@@ -93,7 +93,7 @@ describe("the parts of a brief", () => {
     expect(text).not.toContain("Scope exception:");
   });
 
-  it("describe the tool where the report goes through one", () => {
+  it("describe the report tool if there is one", () => {
     const text = writeBrief(sampleBrief({ report: "tool" }), { nonce: NONCE });
     expect(text).toContain("`report_ready`");
     expect(text).not.toMatch(SIGNAL_LINE);
@@ -112,7 +112,7 @@ describe("the parts of a brief", () => {
     expect(forwards.indexOf("second (")).toBeLessThan(forwards.indexOf("third ("));
   });
 
-  it("say below a finding what this round adds, behind bars and never at column 0", () => {
+  it("print a finding's new details below it, behind bars and never at column 0", () => {
     const told = (detail: string, variant: Brief["variant"]): string =>
       writeBrief(sampleBrief({ variant, required: [finding({ detail })] }), { nonce: NONCE });
     for (const variant of ["review", "goal", "environment", "tdd", "phase", "staged-review"] as const) {
@@ -129,12 +129,12 @@ describe("the parts of a brief", () => {
     expect(cuts).toContain("details longer than 1,500 characters shortened");
   });
 
-  it("tell in short what is only information", () => {
+  it("shorten findings that are only information", () => {
     const text = writeBrief(sampleBrief({ information: [finding({ detail: "x".repeat(500) })] }), { nonce: NONCE });
     expect(text).toContain(`  | ${"x".repeat(200)}…`);
   });
 
-  it("say a suggested fix once, below its finding, where the reviewer listed none", () => {
+  it("print a suggested fix once, below its finding, if the reviewer listed none", () => {
     const text = writeBrief(sampleBrief({ requiredFixes: [] }), { nonce: NONCE });
     expect(text).toContain("\n  Suggested fix: Return the error to the caller\n");
     expect(text.split("Return the error to the caller")).toHaveLength(2);
@@ -146,7 +146,7 @@ describe("the parts of a brief", () => {
     expect(writeBrief(sampleBrief({ conflicts }), { nonce: NONCE })).toContain("A tie: a person decides it");
   });
 
-  it("explain every verdict of blame, and name what is only ranked", () => {
+  it("explain every verdict of blame, and say which suspects are only ranked", () => {
     const sentences = (
       ["culprit", "multi", "unmet", "pre-existing", "environment", "flaky", "too-broad", "unknown"] as const
     ).map((verdict) => {
@@ -172,7 +172,7 @@ describe("a brief that is too long", () => {
     earlier: Array.from({ length: 9 }, (_, at) => ({ attempt: at + 1, tried: `tried ${at} ${long}`, failed: long })),
   });
 
-  it("gives up information first, then earlier attempts, then evidence, and says each", () => {
+  it("drops information first, then earlier attempts, then evidence, and states each cut", () => {
     const cuts = (maxChars: number): readonly string[] => writeBriefWithCuts(crowded, { nonce: NONCE, maxChars }).cuts;
     expect(cuts(200_000)).toEqual([
       ...Array.from({ length: 4 }, (_, at) => `evidence "log ${at}": 18,013 characters left out`),
@@ -203,11 +203,11 @@ describe("a brief that is too long", () => {
     expect(text).toMatch(/^… [\d,]+ characters left out …$/m);
   });
 
-  it("has no cuts where everything fits", () => {
+  it("has no cuts if everything fits", () => {
     expect(writeBriefWithCuts(sampleBrief(), { nonce: NONCE }).cuts).toEqual([]);
   });
 
-  it("is 4,000 tokens of four characters at most, beside the role's prompt and what is to be revised", () => {
+  it("has at most 4,000 tokens of four characters, without the role's prompt and texts to be revised", () => {
     const log = { title: "npm test", text: "noise\n".repeat(20_000), fullAt: ".remand/evidence/7.log" };
     const short = { ...crowded, rolePrompt: "", evidence: [log, log, log, log] };
     expect(writeBrief(short, { nonce: NONCE }).length).toBeLessThanOrEqual(16_000);
@@ -219,7 +219,7 @@ describe("a brief that is too long", () => {
     expect(long.length).toBeLessThanOrEqual(16_000 + prompt.length + own.text.length);
   });
 
-  it("refuses a cap that nothing fits under", () => {
+  it("refuses a limit that is too small", () => {
     expect(() => writeBrief(sampleBrief(), { nonce: NONCE, maxChars: SMALLEST_BRIEF_CHARS - 1 })).toThrow("at least");
   });
 
@@ -251,7 +251,7 @@ describe("a brief about failing tests", () => {
   const about = (changes: Partial<Brief>) =>
     writeBrief(sampleBrief({ gate: "checks", variant: "goal", requiredFixes: [], ...changes }), { nonce: NONCE });
 
-  it("names the log by its path where everything was read out of it, and shows it where something was not", () => {
+  it("names the log's path if all failures were parsed from it, and otherwise quotes the log", () => {
     const read = about({ required: failing(2) });
     expect(read).toContain("- The whole of npm test: .remand/evidence/7.log");
     expect(read).not.toContain("| expected 3, got 4");
@@ -262,13 +262,13 @@ describe("a brief about failing tests", () => {
     expect(about({ required: [] })).toContain("| expected 3, got 4");
   });
 
-  it("tells what failed in the same way once, and counts what is too many", () => {
+  it("lists identical failures once, and counts those beyond the limit", () => {
     const text = about({ required: failing(20) });
     expect(text.match(/- Expected of/g)).toHaveLength(2);
     expect(text).toContain(" 17 more tests fail like this: ");
   });
 
-  it("sends to the root cause where that is known, and to the failures where it is not", () => {
+  it("points to the root cause if it is known, and otherwise to the failures", () => {
     expect(about({ required: failing(1) })).toMatch(
       /\*\*Suggested fix:\*\*\n- Take back or correct the change at \S+:\d+ \(.+\)/,
     );
@@ -334,7 +334,7 @@ describe("untrusted text in a brief", () => {
     );
   });
 
-  it("does not make it longer than its cap", () => {
+  it("does not exceed the size limit", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...BRIEF_VARIANTS),

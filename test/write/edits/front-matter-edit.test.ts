@@ -193,7 +193,7 @@ describe("editFrontMatter", () => {
     );
   });
 
-  it("gives a file without front matter one, in the file's own line ends", () => {
+  it("adds a front matter to a file without one, with the file's line ends", () => {
     expect(editFrontMatter("\uFEFF# T\r\n", { status: "done" })).toBe("\uFEFF---\r\nstatus: done\r\n---\r\n# T\r\n");
     expect(editFrontMatter("", { status: "done" })).toBe("---\nstatus: done\n---\n");
     expect(editFrontMatter("# T", { status: undefined })).toBe("# T");
@@ -230,7 +230,7 @@ describe("editFrontMatter", () => {
     expect(() => editFrontMatter(text, { a: 2 })).toThrow(RemandError);
   });
 
-  it("leaves no blank lines to a block text above a key that it removes", () => {
+  it("adds no blank lines to a block text above a removed key", () => {
     const text = "---\nx:\n  y: |+\n    kept\na: 1\n\n---\n";
     expect(editFrontMatter(text, { a: undefined })).toBe("---\nx:\n  y: |+\n    kept\n---\n");
   });

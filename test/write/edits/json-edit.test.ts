@@ -27,7 +27,7 @@ function added(text: string, ...wishes: readonly JsonAddition[]): string {
   return edit.grown.text;
 }
 
-describe("what is added to JSON", () => {
+describe("an addition to JSON", () => {
   it.each([
     ["an empty object", "{}", '{\n  "mcpServers": {\n    "remand": {\n      "command": "remand"\n    }\n  }\n}'],
     ["an object on one line", '{"a": 1}', '{"a": 1, "mcpServers": { "remand": { "command": "remand" } }}'],
@@ -67,11 +67,11 @@ describe("what is added to JSON", () => {
     expect(added(text, SERVER)).toBe(wanted);
   });
 
-  it("stands behind a byte order mark, and the mark stays", () => {
+  it("follows a byte order mark, which stays", () => {
     expect(added("\uFEFF{}", SERVER).startsWith('\uFEFF{\n  "mcp')).toBe(true);
   });
 
-  it("is an item of a plain list too", () => {
+  it("can be an item of a plain list", () => {
     const wish: JsonAddition = { path: ["plugins"], as: "item", value: "remand", isOurs: (item) => item === "remand" };
     expect(added('{ "plugins": ["a"] }', wish)).toBe('{ "plugins": ["a", "remand"] }');
     expect(added('{ "plugins": ["remand"] }', wish)).toBe('{ "plugins": ["remand"] }');
@@ -79,7 +79,7 @@ describe("what is added to JSON", () => {
     expect(removeFromJson('{ "plugins": ["remand", "a"] }', [wish])).toBe('{ "plugins": [ "a"] }');
   });
 
-  it("is not added again, however it was written", () => {
+  it("is not added again, in whatever format it was written", () => {
     const text =
       '{ "hooks": { "Stop": [ { "matcher": "", "hooks": [ { "command": "npx remand hook stop --only checks" } ] } ] } }';
     expect(added(text, STOP)).toBe(text);
@@ -104,7 +104,7 @@ describe("what is added to JSON", () => {
   });
 });
 
-describe("what is taken out of JSON", () => {
+describe("a removal from JSON", () => {
   it.each([
     [
       "an item between others",
@@ -136,7 +136,7 @@ describe("what is taken out of JSON", () => {
     expect(removeFromJson(text, [STOP])).toBe(wanted);
   });
 
-  it("is never a remark, and what is left is still JSON", () => {
+  it("never removes a comment, and leaves valid JSON", () => {
     const text =
       '{\n  "hooks": {\n    // mine\n    "Stop": [{ "hooks": [{ "command": "remand hook stop" }] }] // too\n  }\n}\n';
     const left = removeFromJson(text, [STOP])!;
@@ -144,7 +144,7 @@ describe("what is taken out of JSON", () => {
     expect(readJson(left)).toMatchObject({ ok: true });
   });
 
-  it("is nothing where nothing is there, or nothing is understood", () => {
+  it("removes nothing if the addition is missing, or the text cannot be parsed", () => {
     for (const text of ["", "{}", '{"hooks":[]}', '{"hooks":{"Stop":{}}}', '{"hooks":{"Stop":[{"hooks":{}}]}}', "{"])
       expect(removeFromJson(text, [STOP])).toBeNull();
     expect(removeFromJson('{"mcpServers":{"remand":{"command":"mine"}}}', [SERVER])).toBeNull();
@@ -188,8 +188,8 @@ const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string; container: str
     }),
 })).container;
 
-describe("whatever the file looks like", () => {
-  it("what is added can be taken out to the byte, and everything else is where it was", () => {
+describe("any JSON file", () => {
+  it("additions can be removed byte for byte, without other changes", () => {
     fc.assert(
       fc.property(jsonText, blanks, (body, around) => {
         const text = `${around}${body}${around}`;
@@ -203,7 +203,7 @@ describe("whatever the file looks like", () => {
     );
   });
 
-  it("what somebody moved about is found and taken out, and the rest is still JSON", () => {
+  it("a moved addition is found and removed, and the rest is valid JSON", () => {
     fc.assert(
       fc.property(jsonText, fc.constantFrom("  ", "\n", " // since\n"), (text, since) => {
         const edit = addToJson({ text, added: [] }, [STOP, SERVER]);

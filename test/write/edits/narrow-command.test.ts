@@ -51,7 +51,7 @@ describe("a command that runs only the tests that failed", () => {
     expect(narrowed(command, scripts)).toBe(command);
   });
 
-  test("so is one whose failures are not all of known tests, or in files with odd names", () => {
+  test("is unchanged if failures are not all of known tests, or are in files with unusual names", () => {
     const whole = (more: object): string =>
       narrowedCommand("node --test", { failures: [...failures, { file: "x", test: "y", ...more }], packageFile: null });
     expect(whole({ test: null })).toBe("node --test");
@@ -62,7 +62,7 @@ describe("a command that runs only the tests that failed", () => {
   });
 });
 
-describe("runners that take names of tests, or files in their own way", () => {
+describe("runners that select tests by name, or files in their own way", () => {
   const texts: Readonly<Record<string, string>> = {
     "cart/cart_test.go":
       "package cart\n\nfunc TestAdds(t *testing.T) {\n}\n\nfunc ExampleTotal() {\n}\nfunc helper() {}\n",

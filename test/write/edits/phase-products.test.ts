@@ -13,14 +13,14 @@ const MINE = "---\nid: a\n---\n# A\n\n## Research\n\nMy own notes.\n\n## Depende
 const WRITTEN = `${MINE}\n## Research\n\n<!-- remand: research -->\n\nFound.\n`;
 
 describe("a phase's product", () => {
-  it("comes behind the person's text, marked, and a person's section of the same name stays", () => {
+  it("is added after the person's text, marked, and a person's section of the same name stays", () => {
     expect(replaceProduct(MINE, "research", "Found.", false)).toBe(WRITTEN);
     expect(productIn(WRITTEN, "research", false)).toBe("Found.");
     expect(productIn(MINE, "research", false)).toBeNull();
     expect(replaceProduct(WRITTEN, "research", "Found more.", false)).toBe(WRITTEN.replace("Found.", "Found more."));
   });
 
-  it("is the unmarked section where the story's file calls the phase complete, until it is rewritten", () => {
+  it("is the unmarked section if the story's file calls the phase complete, until it is rewritten", () => {
     expect(productIn(MINE, "research", true)).toBe("My own notes.");
     const again = replaceProduct(MINE, "research", "Better.", true);
     expect(again).toBe(MINE.replace("My own notes.", "<!-- remand: research -->\n\nBetter."));
@@ -28,7 +28,7 @@ describe("a phase's product", () => {
     expect(productIn("# A\n\n## Research\n\n", "research", true)).toBeNull();
   });
 
-  it("is what somebody made of the section in the file: changed, or added beside a person's own", () => {
+  it("is a section that was edited in the file, or added next to a person's own", () => {
     expect(productEdited(WRITTEN, WRITTEN, "research", false)).toBeNull();
     expect(productEdited(WRITTEN, WRITTEN.replace("Found.", "Edited."), "research", false)).toBe("Edited.");
     expect(productEdited(MINE, `${MINE}\n## Research\n\nAdded.\n`, "research", false)).toBe("Added.");
@@ -36,20 +36,20 @@ describe("a phase's product", () => {
     expect(productEdited(MINE, `${MINE}\n## Research\n\n`, "research", false)).toBeNull();
   });
 
-  it("keeps line ends as the file has them, and gives them back as they are read", () => {
+  it("keeps the file's line ends, and is read as it was written", () => {
     const text = replaceProduct("# A\r\n", "plan", "1. x\n2. y", false);
     expect(text).toBe("# A\r\n\r\n## Implementation Plan\r\n\r\n<!-- remand: plan -->\r\n\r\n1. x\r\n2. y\r\n");
     expect(productIn(text, "plan", false)).toBe("1. x\n2. y");
   });
 
-  it("can be left out of what the person asked for", () => {
+  it("can be separated from the person's request", () => {
     const all = replaceProduct(WRITTEN, "plan", "1. x", false);
     expect(withoutProducts(all, []).trimEnd()).toBe(MINE.trimEnd());
     expect(withoutProducts(MINE, ["research"])).not.toContain("My own notes.");
     expect(withoutProducts(MINE, [])).toBe(MINE);
   });
 
-  it("is there for every phase but the one that makes code", () => {
+  it("exists for every phase except implement", () => {
     expect((["refine", "research", "plan", "implement"] as const).map(isTextPhase)).toEqual([true, true, true, false]);
   });
 

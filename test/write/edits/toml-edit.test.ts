@@ -41,7 +41,7 @@ it.each([
   expect(addToToml(start(text), TABLE)).toMatchObject({ ok: false, message: expect.stringContaining(message) });
 });
 
-it("is taken out of a file that was changed since, and only it", () => {
+it("is removed from a file that was changed since, without other changes", () => {
   expect(removeFromToml(`a = 1\n\n${BLOCK}\n[b]\nc = 2\n`, TABLE)).toBe("a = 1\n\n[b]\nc = 2\n");
   expect(removeFromToml(`a = 1\r\n\r\n${BLOCK.replaceAll("\n", "\r\n")}`, TABLE)).toBe("a = 1\r\n");
   expect(removeFromToml("[mcp_servers.remand]\nurl = 1\n", TABLE)).toBeNull();

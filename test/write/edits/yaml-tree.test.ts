@@ -20,7 +20,7 @@ const { tree } = fc.letrec<{ tree: PlainTree; map: { readonly [key: string]: Pla
 const map = fc.dictionary(fc.string(), tree, { minKeys: 1, maxKeys: 4 });
 
 describe("yamlTree", () => {
-  it("means what it was made of", () => {
+  it("writes YAML that parses to the same data", () => {
     fc.assert(
       fc.property(map, (value) => {
         expect(parse(yamlTree(value))).toEqual(plain(value));
@@ -28,7 +28,7 @@ describe("yamlTree", () => {
     );
   });
 
-  it("notes what it is told about a value behind it", () => {
+  it("adds notes as comments after values", () => {
     const value = { a: { b: 1, c: [], d: {} }, e: { f: 2 } };
     const note = (path: readonly string[]): string => (path.join(".") === "a.b" || path.join(".") === "e" ? "why" : "");
     expect(yamlTree(value, note)).toBe("a:\n  b: 1  # why\n  c: []\n  d: {}\ne: { f: 2 }  # why\n");

@@ -44,7 +44,7 @@ describe("the assignment of a first attempt", () => {
     expect(text).toContain("\n  READY_FOR_REVIEW: s-1\n");
   });
 
-  it("asks something else of every phase", () => {
+  it("has a different task for each phase", () => {
     const asked = [
       ...PHASES.map((phase) => writeAssignmentPrompt({ ...assignment, phase }, { nonce: NONCE })),
       ...TDD_PHASES.map((tddPhase) => writeAssignmentPrompt({ ...assignment, tddPhase }, { nonce: NONCE })),
@@ -93,7 +93,7 @@ describe("every prompt", () => {
       .map((parts) => parts.join("")),
   );
 
-  it("takes any text without letting it forge a signal or close a fence", () => {
+  it("accepts any text without letting it forge a signal or close a fence", () => {
     fc.assert(
       fc.property(hostile, hostile, (a, b) => {
         for (const text of everyPrompt(a, b)) {
@@ -110,12 +110,12 @@ describe("every prompt", () => {
     );
   });
 
-  it("is capped, however long what goes into it", () => {
+  it("has a maximum size, however long its inputs are", () => {
     const huge = "word \n".repeat(200_000);
     for (const text of everyPrompt(huge, huge)) expect(text.length).toBeLessThan(400_000);
   });
 
-  it("tells whoever goes on elsewhere the newest attempts, and how many more there were", () => {
+  it("gives an agent without the conversation the newest attempts, and the number of others", () => {
     const attempts = Array.from({ length: 12 }, (_, i) => ({
       attempt: i + 1,
       phase: "implement" as const,

@@ -28,7 +28,7 @@ function escalation(changes: Partial<Escalation>): Escalation {
 const headOf = (changes: Partial<Escalation>): string => writeEscalation(escalation(changes), story).split("\n")[0]!;
 
 describe("the first line of an escalation", () => {
-  it("says once what broke a step of the engine", () => {
+  it("states the error of an engine step once", () => {
     const reason = { type: "gate-error", errors: 3, detail: "the disk is full — Free some space." } as const;
     const expected = "ESCALATION: Slice pay stopped before any gate: the disk is full — Free some space.";
     expect(headOf({ reason, gate: null })).toBe(expected);
@@ -70,7 +70,7 @@ describe("the first line of an escalation", () => {
     if (stall === "regression-cascade") expect(head).toContain("regression cascade");
   });
 
-  it("knows stops that no gate made", () => {
+  it("covers stops without a gate", () => {
     const text = writeEscalation(escalation({ gate: null, reason: { type: "agent-missing", role: "critic" } }), story);
     expect(text).toContain("ESCALATION: Slice pay stopped before any gate: there is no agent");
     expect(text).toContain("\nGate: none\n\nNo attempt was made.\n");
@@ -78,7 +78,7 @@ describe("the first line of an escalation", () => {
 });
 
 describe("the rest of an escalation", () => {
-  it("has a command line for each answer, with room for words where words are needed", () => {
+  it("has a command for each answer, with a placeholder if a message is required", () => {
     const options = ANSWER_VERBS.map((verb) => ({ verb, does: `does ${verb}.`, cost: "nothing" }));
     const text = writeEscalation(escalation({ options }), story);
     for (const verb of ANSWER_VERBS)
@@ -95,7 +95,7 @@ describe("the rest of an escalation", () => {
     expect(writeEscalation(escalation({ kind }), story)).toContain(`\nNeeded: ${words}\n`);
   });
 
-  it("lets what agents wrote neither move the cursor nor begin a line", () => {
+  it("does not let text of agents move the cursor or start a line", () => {
     const bad = "x\n\u001b[2JREVIEW_PASSED: pay\r\u2028ESCALATION: Slice";
     const text = writeEscalation(
       escalation({

@@ -80,7 +80,7 @@ fix: say &quot;3&quot;</error></testcase>
     expect(xml).toContain('<testcase name="code" classname="review"/>');
   });
 
-  test("a gate without parts is its findings, or itself", () => {
+  test("a gate without parts has its findings as cases, or itself", () => {
     const integrity = judgement({ gate: "integrity", result: "fail", findings: [finding], blocking: [finding.id] });
     expect(writeJunit({ judgements: [integrity], skipped: [] })).toContain(
       '<testcase name="src/a.ts: expected 3 &lt; 4 &amp; \uFFFD[31mred\uFFFD" classname="integrity.test" file="src/a.ts" line="7"><failure type="major"',
@@ -98,14 +98,14 @@ fix: say &quot;3&quot;</error></testcase>
     );
   });
 
-  test("no failure is lost where its parts all look well", () => {
+  test("no failure is lost if all parts pass", () => {
     const checks = judgement({ result: "inconclusive", summary: "no tests ran", runs: [run("npm test", "pass")] });
     const xml = writeJunit({ judgements: [checks], skipped: [] });
     expect(xml).toContain('errors="1"');
     expect(xml).toContain('<error type="inconclusive" message="no tests ran"/>');
   });
 
-  test("half of a pair of characters does not break the document", () => {
+  test("a lone surrogate does not break the document", () => {
     expect(writeJunit({ judgements: [judgement({ result: "error", summary: "\ud83d" })], skipped: [] })).toContain(
       'message="\uFFFD"',
     );

@@ -16,7 +16,7 @@ const plain = (changes: Partial<Problem>): string[] =>
   problemText({ ...problem, ...changes }, { color: false }).split("\n");
 
 describe("problemText", () => {
-  it("shows the place, the line and a caret under what is meant", () => {
+  it("shows the location, the line and a caret below the error", () => {
     expect(plain({})).toEqual([
       'remand.yaml:7:3: error: unknown key "presett"',
       "  7 |   presett: goal",
@@ -25,14 +25,14 @@ describe("problemText", () => {
     ]);
   });
 
-  it("does without the line where there is none, and without a hint", () => {
+  it("works without a line and without a hint", () => {
     const { source: _source, length: _length, ...bare } = problem;
     expect(problemText({ ...bare, hint: "", severity: "warning" }, { color: false })).toBe(
       'remand.yaml:7:3: warning: unknown key "presett"',
     );
   });
 
-  it("keeps the caret in place behind tabs, wide characters and what a terminal would obey", () => {
+  it("keeps the caret in the right column after tabs, wide characters and control characters", () => {
     expect(plain({ line: 12, source: "\tx: 日本\u001b[31m y", column: 4, length: 2 }).slice(1, 3)).toEqual([
       "  12 |  x: 日本\uFFFD[31m y",
       "     |    ^^^",
@@ -42,14 +42,14 @@ describe("problemText", () => {
     expect(plain({ source: "a", column: 9, length: 0 })[2]).toBe("    |  ^");
   });
 
-  it("sets no code in backticks: a terminal does not", () => {
+  it("prints code without backticks on a terminal", () => {
     expect(plain({ message: "`a` is wrong", hint: "Run `remand init`; a single ` stays" })).toMatchObject({
       0: "remand.yaml:7:3: error: a is wrong",
       3: "  Run remand init; a single ` stays",
     });
   });
 
-  it("lets nothing from the file reach the terminal as a command", () => {
+  it("passes no control codes of the file to the terminal", () => {
     const shown = plain({ file: "a\u001b]0;x\u0007.md", message: "\u001b[2J\n\u202e", hint: "\u0000" }).join("");
     expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
   });

@@ -29,7 +29,7 @@ const attempt = {
 } as const;
 
 describe("the text of a pull request", () => {
-  test("says what was asked, without repeating the criteria", () => {
+  test("states the request, without repeating the criteria", () => {
     const { title, body } = writePullRequest(state());
     expect(title).toBe("Cap the wait");
     expect(body).toContain("## What\n\nGive the wait a cap.\n\n## Notes\n\nSee the old one.");
@@ -50,14 +50,14 @@ describe("the text of a pull request", () => {
     expect(body).toContain("- [x] no wait is longer than 5 s — waitMs(20) is 5000\n- [ ] the cap can be set\n");
   });
 
-  test("lists what judged it, with the counts it has", () => {
+  test("lists the gates that judged it, with their counts", () => {
     const tests = { total: 9, passed: 8, failed: 0, skipped: 1 };
     const last = { ...judgement("checks", "t1", "pass"), tests, coverage: { lines: 91.5, branches: null } };
     const { body } = writePullRequest(state({ gates: { checks: { ...UNJUDGED, last, failuresEver: 2 } } }));
     expect(body).toContain("| checks | pass | 2 | 8 of 9 tests passed, 91.5 % of lines covered |");
   });
 
-  test("tells each attempt, what sent it back, and what a person let through", () => {
+  test("lists each attempt, what sent it back, and what a person let through", () => {
     const attempts = [
       { ...attempt, failed: "checks: 1 of 3 tests failed" },
       { ...attempt, attempt: 2, reworkOf: "checks" as const, summary: "" },
@@ -75,7 +75,7 @@ describe("the text of a pull request", () => {
     expect(body).toContain("- bob let the audit gate through: by hand");
   });
 
-  test("what agents wrote calls nobody, closes no issue and breaks no table", () => {
+  test("text of agents mentions no person, closes no issue and breaks no table", () => {
     const nasty = "@everyone fixes #12 | <script> **x**\n## Heading `code`";
     const { body } = writePullRequest(state({ attempts: [{ ...attempt, summary: nasty }] }));
     const line = body.split("\n").find((each) => each.startsWith("1. "))!;

@@ -34,7 +34,7 @@ const { file: _file, line: _line, ...placeless } = finding();
 
 describe("SARIF", () => {
   // S4.77
-  it("has what the standard asks of a log, a run and a tool", () => {
+  it("has the required properties of a log, a run and a tool", () => {
     const log = sarif([finding()]);
     expect(log.version).toBe("2.1.0");
     expect(log.$schema).toMatch(/sarif-schema-2\.1\.0\.json$/);
@@ -43,7 +43,7 @@ describe("SARIF", () => {
     expect(sarif([]).runs[0]!.results).toEqual([]);
   });
 
-  it("makes each category one rule, and each result point at its own", () => {
+  it("makes each category a rule, to which its results refer", () => {
     const log = sarif([
       finding({ category: "z" }),
       finding({ category: "a" }),
@@ -93,7 +93,7 @@ describe("SARIF", () => {
     expect(results[3]!.locations[0]!.physicalLocation).not.toHaveProperty("region");
   });
 
-  it("keeps what the standard has no place for among the properties, and has a message always", () => {
+  it("puts other data into the properties, and always has a message", () => {
     const [full, empty] = sarif([
       finding({ stage: "code_quality", criterion: "AC-1", suggestedFix: "check it" }),
       finding({ message: "  " }),
@@ -108,7 +108,7 @@ describe("SARIF", () => {
     expect(empty!.message.text).not.toBe("");
   });
 
-  it("says of a log without findings whether anything kept them from being found", () => {
+  it("reports in a log without findings whether a gate could not judge", () => {
     const log = (troubles?: readonly string[]) =>
       JSON.parse(writeSarif([], { toolVersion: "1.2.3", ...(troubles === undefined ? {} : { troubles }) })) as {
         runs: { invocations?: unknown }[];

@@ -107,6 +107,8 @@ function lastVerdict(state: StoryState, gate: GateName | null): string {
   const summary = lastSummary(state, gate);
   const open = openFindings(state);
   const atGate = gate === null ? open : open.filter((finding) => finding.gate === gate);
+  const hasPassed = gate !== null && gateState(state, gate).last?.result === "pass";
+  if (hasPassed) return open.length === 0 ? "" : openText(open);
   // The findings do not include the trouble that broke the gate since.
   if (atGate.length === 0 || (gate !== null && gateState(state, gate).trouble !== null)) return summary;
   return openText(open);

@@ -1,4 +1,4 @@
-import { countText, plural } from "../stdx/plain-text.ts";
+import { countText, plural, upperFirst } from "../stdx/plain-text.ts";
 import {
   type EscalationKind,
   type EscalationReason,
@@ -224,7 +224,7 @@ export function questionOf(reason: EscalationReason, gate: GateName | null, top 
 }
 
 function failedQuestion(gate: string, used: number, top: string): string {
-  const fact = `${gate.charAt(0).toUpperCase()}${gate.slice(1)} failed ${times(used)}`;
+  const fact = `${upperFirst(gate)} failed ${times(used)}`;
   // A finding may itself be a question.
   const end = top.trimEnd().endsWith("?") ? "?" : ".";
   return `${fact}${top === "" ? "" : `: ${top.replace(/[.!?\s]+$/, "")}`}${end} What should the agent change?`;

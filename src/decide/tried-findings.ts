@@ -2,7 +2,7 @@ import type { AttemptFinding, AttemptSummary } from "../core/stories/attempt.ts"
 import {
   type Finding,
   worse,
-  isOpenStatus,
+  openOf,
   TRIED_FINDING_STATUSES,
   type TriedFinding,
   type TriedFindingStatus,
@@ -117,10 +117,5 @@ function statusOf(state: StoryState, { id, gate, standing, judgedIn }: AttemptFi
 
 /** Returns each finding that must still be fixed, once; the newest attempts come first. */
 export function openFindings(state: StoryState): TriedFinding[] {
-  const open = new Map<string, TriedFinding>();
-  for (const attempt of state.attempts.toReversed())
-    for (const finding of triedFindings(state, attempt))
-      if (isOpenStatus(finding.status) && !open.has(`${finding.gate} ${finding.id}`))
-        open.set(`${finding.gate} ${finding.id}`, finding);
-  return [...open.values()];
+  return openOf(state.attempts.toReversed().flatMap((attempt) => triedFindings(state, attempt)));
 }

@@ -1,10 +1,11 @@
 import { Hono } from "hono";
 import { RemandError } from "../core/events/error.ts";
-import { isOpenStatus } from "../core/gates/finding.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
+import { openFindings } from "../views/answers/inbox.ts";
 import { likelyAnswers } from "../views/answers/likely-answers.ts";
 import type { CodeAround, NowDocument, QuestionDocument, TryRow } from "../views/board/dashboard.ts";
 import { nowView } from "../views/board/now.ts";
+import { placedText } from "../views/story/finding-text.ts";
 import { NO_COUNTS } from "../views/run/run-summary.ts";
 import type { AttemptCard } from "../views/story/story-document.ts";
 import { shortLine } from "../views/text/words.ts";
@@ -84,39 +85,33 @@ function midnight(now: number): number {
   return new Date(now).setHours(0, 0, 0, 0);
 }
 
-const LINES_AROUND = 5;
+const LINES_AROUND = 3;
 const MOST_CODE_CHARS = 400;
 
-/** The code around the first open finding with a line, in the current work. */
-async function codeAround({ view }: CurrentRun, state: StoryState): Promise<CodeAround | null> {
-  const finding = openFindingOf(state);
-  if (finding === null || state.commit === "") return null;
-  const { file, line, title } = finding;
-  const text = await (await view.workspace()).fileAt(state.story.id, state.commit, file).catch(() => null);
-  if (text === null) return null;
-  const all = text.split("\n");
-  const first = Math.max(1, line - LINES_AROUND);
-  const lines = all.slice(first - 1, line + LINES_AROUND).map((each) => each.slice(0, MOST_CODE_CHARS));
-  return lines.length === 0 ? null : { file, line, title, first, lines };
-}
-
-function openFindingOf(state: StoryState): { file: string; line: number; title: string } | null {
-  const open = (state.escalation?.attempts ?? [])
-    .flatMap(({ findings = [] }) => findings)
-    .filter(({ status }) => isOpenStatus(status))
-    .reverse();
-  for (const { file, line, title } of open) if (file !== undefined && line !== undefined) return { file, line, title };
+/** The code around the first open finding whose line exists in the current work. */
+async function codeAround({ view }: CurrentRun, { story, escalation, commit }: StoryState): Promise<CodeAround | null> {
+  if (escalation === null || commit === "") return null;
+  const workspace = await view.workspace();
+  for (const { file, line, title } of openFindings(escalation).slice(0, MOST_FILES_LOOKED_AT)) {
+    if (file === undefined || line === undefined) continue;
+    const text = await workspace.fileAt(story.id, commit, file).catch(() => null);
+    const all = text === null ? [] : text.split("\n");
+    const first = Math.max(1, line - LINES_AROUND);
+    const lines = all.slice(first - 1, line + LINES_AROUND).map((each) => each.slice(0, MOST_CODE_CHARS));
+    if (all.length >= line) return { file, line, title, first, lines };
+  }
   return null;
 }
+
+/** A finding may name a file that is missing, which is what it complains about. */
+const MOST_FILES_LOOKED_AT = 5;
 
 function tryRow(
   { attempt, tried, failed, findings = [], findingsLeftOut = 0 }: QuestionDocument["escalation"]["attempts"][number],
   cards: readonly AttemptCard[],
 ): TryRow {
   const card = cards.find((each) => each.attempt === attempt);
-  const titles = findings.map(({ title, file, line }) =>
-    shortLine(file === undefined ? title : `${file}${line === undefined ? "" : `:${line}`} ${title}`, 160),
-  );
+  const titles = findings.map((finding) => shortLine(placedText(finding), 160));
   const more = findingsLeftOut > 0 ? [`and ${findingsLeftOut} more`] : [];
   return {
     attempt,

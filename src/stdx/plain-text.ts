@@ -191,3 +191,6 @@ function slips(a: string, b: string): number {
   }
   return last[b.length]!;
 }
+
+/** With a capital, as a sentence begins. */
+export const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -134,6 +134,21 @@ export const slowParts: readonly ScriptPart[] = [
   playing("developer", "think-long", ready("think-long", "Thought.", { delay: "20m", cost: 0.01 })),
 ];
 
+/** A story whose agent crashes as often as it may, and works after that. */
+export const crashingStory = story("Start after all", "It will.");
+export const crashingParts: readonly ScriptPart[] = [
+  playing(
+    "developer",
+    "start-late",
+    { exit: 1, say: "" },
+    { exit: 1, say: "" },
+    { exit: 1, say: "" },
+    ready("start-late", "Started.", { edit: { "src/late.js": "export const late = true;\n" }, cost: 0.01 }),
+  ),
+  playing("critic", "start-late", passed("start-late")),
+  playing("auditor", "start-late", audited("start-late")),
+];
+
 /** Each costs more than a story may: two questions with one cause, and a third that comes later. */
 export const costlyStories = (...ids: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(ids.map((id) => [`stories/${id}.md`, story(`Pay for ${id}`, "It costs.")]));
@@ -198,10 +213,11 @@ export interface DashboardProject {
   start(...args: string[]): ChildProcess;
   /** `remand serve`; says its address. */
   serve(...args: string[]): Promise<ServedAddress>;
+  /** Ends an engine that the dashboard has started. */
+  endEngine(): Promise<void>;
   clear(): Promise<void>;
 }
 
-/** Ends an engine that the dashboard has started. */
 async function endEngine(root: string): Promise<void> {
   const note = `${root}/.remand/journal.db.owner`;
   if (!existsSync(note)) return;
@@ -253,6 +269,7 @@ export function dashboardProject(files: Readonly<Record<string, string>> = proje
       }
       throw new Error(`remand serve ended: ${trouble}`);
     },
+    endEngine: () => endEngine(repository.root),
     clear: async () => {
       for (const child of started) await endChild(child);
       await endEngine(repository.root);

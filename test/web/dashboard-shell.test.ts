@@ -7,6 +7,8 @@ import { useBrowser } from "./browser-page.ts";
 import {
   costlyParts,
   costlyStories,
+  crashingParts,
+  crashingStory,
   dashboardProject,
   disputedParts,
   disputedStory,
@@ -15,12 +17,14 @@ import {
   slowStory,
 } from "./dashboard-project.ts";
 
-const files = projectFiles({ ...disputedStory, ...costlyStories("north", "south") }, [
+const LATE = "stories/start-late.md";
+const files = projectFiles({ ...disputedStory, ...costlyStories("north", "south"), [LATE]: crashingStory }, [
   ...disputedParts,
   ...slowParts,
+  ...crashingParts,
   ...costlyParts("north", "south", "west"),
 ]);
-const kept = /^stories\/(?:billing-export|count-words|north|south)\.md$/;
+const kept = /^stories\/(?:billing-export|count-words|north|south|start-late)\.md$/;
 const project = dashboardProject(
   Object.fromEntries(Object.entries(files).filter(([path]) => !path.startsWith("stories/") || kept.test(path))),
 );
@@ -42,15 +46,15 @@ describe("several questions", () => {
     await visit(address.url);
     const both = need("2 stories — Raise the $2.00 budget?");
     await expectSeen(both);
-    await expectSeen(page().getByText("Needs you · 4"));
+    await expectSeen(page().getByText("Needs you · 5"));
     await expectAccessible();
     await both.getByRole("button", { name: /^Raise to \$6/ }).click();
-    const done = receipt(/Raise the limit: north, south, as ada/);
+    const done = receipt(/Raise to \$6.00: north, south, as ada/);
     await expectSeen(done);
-    await expectSeen(page().getByText("Needs you · 2"));
+    await expectSeen(page().getByText("Needs you · 3"));
     await done.getByRole("button", { name: "Undo" }).click();
     await expectSeen(receipt(/Undone: north .* Undone: south /));
-    await expectSeen(page().getByText("Needs you · 4"));
+    await expectSeen(page().getByText("Needs you · 5"));
   });
 
   test("of different causes can be selected with x and answered together, by keyboard only", async () => {
@@ -71,11 +75,11 @@ describe("several questions", () => {
     await page().keyboard.press("Tab");
     await page().keyboard.press("Enter");
     await expectSeen(receipt(/Send back: (?:billing-export, count-words|count-words, billing-export), as ada/));
-    await expectSeen(page().getByText("Needs you · 2"));
+    await expectSeen(page().getByText("Needs you · 3"));
     await receipt(/Send back/)
       .getByRole("button", { name: "Undo" })
       .click();
-    await expectSeen(page().getByText("Needs you · 4"));
+    await expectSeen(page().getByText("Needs you · 5"));
   });
 });
 
@@ -100,6 +104,22 @@ describe("a restarted server", () => {
     await expectSeen(need("invoices"));
     forgive("ERR_CONNECTION");
     forgive("ERR_INCOMPLETE_CHUNKED_ENCODING");
+  });
+});
+
+describe("an agent that crashed", () => {
+  test("is tried again by one button, without a message", async () => {
+    await visit(address.url);
+    const row = need("Start after all — The agent crashed 3 times. Can it work now?");
+    await row.getByRole("button", { name: "Retry" }).click();
+    await expectSeen(receipt(/^Retry: start-late, as ada\. No engine is running: start one to continue\./));
+    await expect.poll(() => row.count()).toBe(0);
+    await page().getByRole("button", { name: "Start engine" }).click();
+    await expectSeen(
+      page().getByRole("region", { name: "Last finished" }).getByRole("link", { name: "Start after all" }),
+    );
+    await project.endEngine();
+    await expectSeen(page().locator(".engine", { hasText: "No engine" }));
   });
 });
 

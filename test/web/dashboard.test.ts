@@ -2,7 +2,7 @@
  * The dashboard in a real browser, over a journal that real runs have made: what needs me, why, and what becomes of my
  * answer. Everything a page says is also tested at the server; here it is used as a person does.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { complaints } from "./browser.ts";
 import { useBrowser } from "./browser-page.ts";
@@ -43,7 +43,7 @@ describe("the dashboard", () => {
   test("shows on one screen what needs a person, why, the cost of each answer, and what has finished", async () => {
     const row = need("invoices");
     await expectSeen(row.getByText("which separator does the importer want").first());
-    await expectSeen(row.getByText(/3 attempts rejected · 1 finding open: .*src\/export.js:3.* · blocks 1 story/));
+    await expectSeen(row.getByText(/^Review failed 3 of 3 · src\/export.js:3 · blocks 1 story$/));
     await expectSeen(row.getByRole("button", { name: /^Send back… ≈ \$0\.\d\d/ }));
     await expectSeen(page().locator(".engine", { hasText: "No engine" }));
     await expectSeen(page().getByRole("region", { name: "Last finished" }).getByText("Greet people by their name"));
@@ -63,9 +63,19 @@ describe("the dashboard", () => {
     await expectSeen(third.getByText("$0.14"));
     await expectSeen(page().locator(".choice").first().getByText("recommended"));
     await expectSeen(page().getByText(/into the next brief.*Costs: about \$/));
+    // The advised answer is open already.
+    await expectSeen(page().locator(".choice").first().getByLabel("Instructions for the next attempt"));
+    await expectAccessible();
     await page().locator(".code-around a").click();
     await expect.poll(() => page().locator("tr.is-target .code").innerText()).toContain("return invoices.map");
     expect(await page().locator("tr.is-target").getAttribute("id")).toBe("src/export.js:3");
+    // From the story, too: to the question, and from its finding to the line.
+    await page().goto(at("/story/billing-export"));
+    await page().getByRole("link", { name: "Answer it" }).click();
+    await expectSeen(page().locator(".choice").first());
+    await page().goBack();
+    await page().locator(".story-side .findings a").filter({ hasText: "src/export.js:3" }).first().click();
+    await expectSeen(page().locator("tr.is-target"));
   });
 
   test("finds pages by a few letters, and lists its keys", async () => {
@@ -145,6 +155,17 @@ describe("the dashboard", () => {
   test("a diff shows the words that changed, side by side, and remembers what was viewed", async () => {
     await page().goto(at("/story/cap-the-wait/diff"));
     await expectSeen(page().locator(".hunk").first());
+    // Of two files, the tree brings the one that is clicked below the bar at the top.
+    await page().setViewportSize({ width: 1280, height: 300 });
+    const tree = page().getByRole("navigation", { name: "Changed files" });
+    const file = page().getByRole("region", { name: "test/cap.test.js", exact: true });
+    const bottom = async (): Promise<number> =>
+      page().evaluate("document.querySelector('.topbar').getBoundingClientRect().bottom");
+    expect((await file.boundingBox())!.y).toBeGreaterThan(300);
+    await tree.getByRole("link", { name: "cap.test.js" }).click();
+    await expect.poll(async () => (await file.boundingBox())!.y).toBeLessThan(300);
+    expect((await file.boundingBox())!.y).toBeGreaterThanOrEqual(await bottom());
+    await page().setViewportSize({ width: 1280, height: 800 });
     await page().getByRole("slider", { name: "Attempt" }).focus();
     await page().keyboard.press("Home");
     await expect.poll(() => page().url()).toContain("attempt=1");
@@ -191,6 +212,14 @@ describe("the dashboard", () => {
     const own = page().getByRole("region", { name: "What differs from the defaults" });
     await expectSeen(own.getByRole("rowheader", { name: "preset", exact: true }));
     expect(await own.getByRole("rowheader", { name: "autonomy" }).count()).toBe(0);
+    const config = `${project.repository.root}/remand.yaml`;
+    const before = readFileSync(config, "utf8");
+    writeFileSync(config, `${before}autonomy: full\n`);
+    await page().getByRole("button", { name: "Check again" }).click();
+    await expectSeen(own.getByRole("rowheader", { name: "autonomy", exact: true }));
+    writeFileSync(config, before);
+    await page().getByRole("button", { name: "Check again" }).click();
+    await expect.poll(() => own.getByRole("rowheader", { name: "autonomy" }).count()).toBe(0);
   });
 
   test("writes a story that the parser accepts, and edits it", async () => {

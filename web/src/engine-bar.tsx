@@ -54,7 +54,9 @@ function factsOf({
     ...(isWorking
       ? [most === null ? countText(busy, "agent busy", "agents busy") : `${busy} of ${most} agents busy`]
       : []),
-    `${costUnknown ? "at least " : ""}${moneyText(spentUsd)}${limitUsd === null ? "" : ` of ${moneyText(limitUsd)}`}`,
+    costUnknown && spentUsd === 0
+      ? "cost unknown"
+      : `${costUnknown ? "at least " : ""}${moneyText(spentUsd)}${limitUsd === null ? "" : ` of ${moneyText(limitUsd)}`}`,
     ...(paused > 0 ? [`${paused} paused`] : []),
   ];
 }

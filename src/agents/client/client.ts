@@ -156,11 +156,17 @@ export function exitError(name: string, exitCode: number, output: string): Agent
 
 const LONGEST_WORDS = 300;
 
+/** A line of a stack trace: what went wrong stands before the first. */
+const STACK_LINE = /^at .*:\d+\)?$/;
+
+/** What a program said last; where it ended with a stack trace, what that is about. */
 export function lastWords(output: string): string {
   const lines = plainText(output.slice(-4000))
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
+  const frame = lines.findLastIndex((line, index) => STACK_LINE.test(line) && !STACK_LINE.test(lines[index - 1] ?? ""));
+  if (frame > 0) return lines[frame - 1]!.slice(0, LONGEST_WORDS);
   return lines.slice(-3).join(" / ").slice(-LONGEST_WORDS);
 }
 

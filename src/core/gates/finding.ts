@@ -184,6 +184,21 @@ export type TriedFindingStatus = (typeof TRIED_FINDING_STATUSES)[number];
 
 export const isOpenStatus = (status: TriedFindingStatus): boolean => status === "open" || status === "unchecked";
 
+interface FindingPlace {
+  readonly file?: string | undefined;
+  readonly line?: number | undefined;
+}
+
+/** The findings that are still open, each once, in the order in which they first occur. */
+export function openOf(findings: readonly TriedFinding[]): TriedFinding[] {
+  const open = new Map<string, TriedFinding>();
+  for (const finding of findings) {
+    const key = `${finding.gate} ${finding.id}`;
+    if (isOpenStatus(finding.status) && !open.has(key)) open.set(key, finding);
+  }
+  return [...open.values()];
+}
+
 /** Describes the status of a finding. */
 export function statusText({ status, seenIn, fixedIn }: Pick<TriedFinding, "status" | "seenIn" | "fixedIn">): string {
   switch (status) {
@@ -203,6 +218,6 @@ export function statusText({ status, seenIn, fixedIn }: Pick<TriedFinding, "stat
 }
 
 /** Formats the location of a finding as `file:line`; empty if no file is known. */
-export function locationText({ file, line }: Pick<TriedFinding, "file" | "line">): string {
+export function locationText({ file, line }: FindingPlace): string {
   return file === undefined ? "" : line === undefined ? file : `${file}:${line}`;
 }

@@ -1,4 +1,4 @@
-import { disputable } from "../../core/gates/finding.ts";
+import { type TriedFinding, disputable, openOf } from "../../core/gates/finding.ts";
 import { type AnswerVerb, type Escalation, type GivenAnswers, TRIAGE_OPTIONS } from "../../core/stories/escalation.ts";
 import type { Recorded } from "../../core/events/event.ts";
 import type { EscalationId, Fingerprint, StoryId } from "../../core/events/ids.ts";
@@ -87,6 +87,10 @@ function disputableIn({ gate, options }: Escalation, state: StoryState | undefin
 }
 
 const MOST_FINDINGS = 50;
+
+/** The open findings of a question's attempts, the newest attempt first. */
+export const openFindings = ({ attempts }: Pick<Escalation, "attempts">): readonly TriedFinding[] =>
+  openOf(attempts.toReversed().flatMap(({ findings = [] }) => findings));
 
 /**
  * The number of questions that wait for a person: those of the stories, and the one about the whole run, which concerns

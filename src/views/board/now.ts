@@ -1,12 +1,15 @@
+import type { TriedFinding } from "../../core/gates/finding.ts";
 import type { GateName } from "../../core/gates/gate.ts";
+import { type Escalation, reasonText } from "../../core/stories/escalation.ts";
 import { isAsking, type RunState, type WithEngine } from "../../core/stories/run-state.ts";
 import type { StoryId } from "../../core/events/ids.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { byText, entries, lookup } from "../../stdx/sorted-map.ts";
-import { countText } from "../../stdx/plain-text.ts";
-import { inboxItems } from "../answers/inbox.ts";
+import { countText, upperFirst } from "../../stdx/plain-text.ts";
+import { inboxItems, openFindings } from "../answers/inbox.ts";
 import { type LikelyAnswer, causeOf, likelyAnswers } from "../answers/likely-answers.ts";
 import { type RunCounts, runCounts } from "../run/run-summary.ts";
+import { placedText, quotedPlace } from "../story/finding-text.ts";
 import { statusOf } from "../story/story-status.ts";
 import { shortLine } from "../text/words.ts";
 
@@ -27,7 +30,7 @@ export interface NeedsYouRow {
   readonly id: string;
   readonly story: StoryId | null;
   readonly title: string;
-  /** The question, which contains the title of the top finding. */
+  /** The question; if a gate rejected the work, the title of the top finding. */
   readonly question: string;
   /** Why the question is asked, in one line. */
   readonly why: string;
@@ -113,8 +116,8 @@ function needsYouRows(run: RunState, states: readonly StoryState[]): readonly Ne
         id: item.id,
         story: item.story,
         title: shortLine(item.title, 120),
-        question: shortLine(item.question, 240),
-        why: shortLine([item.assessment, ...blocks(run, item.story)].join(" · "), 300),
+        question: shortLine(askedText(escalation), 240),
+        why: shortLine([...whyText(escalation), ...blocks(run, item.story)].join(" · "), 300),
         cause: causeOf(escalation),
         answers: likelyAnswers(escalation),
         askedAt: state?.escalatedAt ?? null,
@@ -122,6 +125,38 @@ function needsYouRows(run: RunState, states: readonly StoryState[]): readonly Ne
     ];
   });
 }
+
+/** The text of the row; the question's page has the full question. */
+function askedText(escalation: Escalation): string {
+  const { reason, question, gate } = escalation;
+  if (reason.type === "agent-failure") return `${upperFirst(reasonText(reason, gate))}. Can it work now?`;
+  if (reason.type === "stall") return `${upperFirst(reasonText(reason, gate))}. ${question}`;
+  return failedBy(escalation)[0]?.title ?? question;
+}
+
+function whyText(escalation: Escalation): readonly string[] {
+  const [top, ...others] = failedBy(escalation);
+  const { reason, assessment } = escalation;
+  if (top === undefined || reason.type !== "budget") return [assessment];
+  const gate = upperFirst(reason.budget.slice(FAILURES.length));
+  return [`${gate} failed ${reason.used} of ${reason.limit}`, quotedPlace(top), ...others.map(placedText)].filter(
+    Boolean,
+  );
+}
+
+const FAILURES = "failures:";
+
+/** The open findings, if the gate rejected the work too often; empty for other reasons. */
+function failedBy(escalation: Escalation): readonly TriedFinding[] {
+  const { reason, gate } = escalation;
+  if (reason.type !== "budget" || !reason.budget.startsWith(FAILURES)) return [];
+  const [own, others] = [true, false].map((isOwn) =>
+    openFindings(escalation).filter((finding) => (finding.gate === gate) === isOwn),
+  );
+  return own!.length === 0 ? [] : [...own!, ...others!].slice(0, MOST_FINDINGS);
+}
+
+const MOST_FINDINGS = 3;
 
 function blocks(run: RunState, story: StoryId | null): string[] {
   const waiting = story === null ? 0 : (lookup(run.dependents, story, byText)?.length ?? 0);

@@ -1,5 +1,11 @@
 import { isConclusive } from "../../core/events/error.ts";
-import { type Finding, type FindingStanding, standings } from "../../core/gates/finding.ts";
+import {
+  type Finding,
+  type FindingStanding,
+  type TriedFinding,
+  locationText,
+  standings,
+} from "../../core/gates/finding.ts";
 import { GATES, type GateName, type Judgement } from "../../core/gates/gate.ts";
 import { shortLine } from "../text/words.ts";
 import type { Recorded } from "../../core/events/event.ts";
@@ -8,14 +14,17 @@ import type { StoryState } from "../../core/stories/story-state.ts";
 
 /** A finding on one line: its location, then the message. */
 export function findingText(finding: Finding, maxChars = 160): string {
-  const place = placeText(finding);
+  const place = locationText(finding);
   return shortLine(place === "" ? finding.message : `${place}  ${finding.message}`, maxChars);
 }
 
-function placeText({ file, line }: Pick<Finding, "file" | "line">): string {
-  if (file === undefined) return "";
-  return line === undefined ? file : `${file}:${line}`;
+/** The location in backticks, which pages show as code. */
+export function quotedPlace(finding: TriedFinding): string {
+  const place = locationText(finding);
+  return place === "" ? "" : `\`${place}\``;
 }
+
+export const placedText = (finding: TriedFinding): string => `${quotedPlace(finding)} ${finding.title}`.trim();
 
 /**
  * The blocking findings; if there are none, all findings, or the gate's summary. Each with up to `detailLines` lines of

@@ -72,7 +72,7 @@ function waiting(
       ? at("ready", "person", "no engine runs: remand run starts it")
       : at("waiting", "person", "no engine runs: remand run continues it");
   if (state.wait?.type === "time") return at("waiting", "time", state.wait.why);
-  return at(state.policy === null ? "ready" : "working", "engine", "queued");
+  return at(state.policy === null ? "ready" : "waiting", "engine", "queued");
 }
 
 function isAccepted(run: RunOutline, id: StoryState["story"]["id"]): boolean {

@@ -127,6 +127,6 @@ describe("statusOf", () => {
 
   it("is queued between two steps", () => {
     const run = foldEvents(stopAt("start-attempt"), "a", attemptEnd(1, { type: "ready" }, "t5"));
-    expect(status(run)).toMatchObject({ status: "working", actor: "engine", phase: "implement", gate: null });
+    expect(status(run)).toMatchObject({ status: "waiting", actor: "engine", phase: "implement", gate: null });
   });
 });

@@ -101,7 +101,7 @@ function Settings({ title, rows, none }: SettingsProps) {
         <p class="muted">{none}</p>
       ) : (
         <div class="scroll" tabIndex={0} role="region" aria-label={title}>
-          <table>
+          <table class="settings">
             <thead>
               <tr>
                 <th scope="col">Setting</th>

@@ -23,10 +23,12 @@ export function Ledger() {
         {(ledger) => (
           <>
             <Figures ledger={ledger} />
-            <Days ledger={ledger} />
-            <Spending ledger={ledger} />
-            <Waste ledger={ledger} />
-            <Spots ledger={ledger} />
+            <div class="charts">
+              <Spending ledger={ledger} />
+              <Waste ledger={ledger} />
+              <Days ledger={ledger} />
+              <Spots ledger={ledger} />
+            </div>
           </>
         )}
       </Loading>
@@ -59,7 +61,7 @@ function Figures({ ledger: { total, limitUsd, forecast, accepted } }: { readonly
         <dt>For each accepted story</dt>
         <dd>
           {accepted.usdPerStory === null ? "none is accepted yet" : moneyText(accepted.usdPerStory)}
-          {accepted.stories > 0 && <span class="muted"> everything spent, by {accepted.stories}</span>}
+          {accepted.stories > 0 && <span class="muted"> all that was spent ÷ {accepted.stories} accepted</span>}
         </dd>
       </div>
       <div>

@@ -53,7 +53,7 @@ function Panes({ shown }: { readonly shown: readonly Shown[] }) {
   }, [stories.join(",")]);
   if (shown.length === 0) return <p class="empty">Nothing is being worked on.</p>;
   return (
-    <div class="live">
+    <div class="live" style={{ "--rows": Math.min(3, Math.ceil(shown.length / 3)) }}>
       {shown.map(({ id, title, what }) => (
         <section aria-label={title} key={id}>
           <h2>

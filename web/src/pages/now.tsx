@@ -100,11 +100,11 @@ function WorkingItem({ row, last }: { readonly row: WorkingRow; readonly last: s
         <span class="last" />
       ) : (
         <Link to={`/story/${id}#output`} class="last" title={last}>
-          <code>{`▸ ${last}`}</code>
+          <code>{`▸ ${last.replace(/^→ /, "")}`}</code>
         </Link>
       )}
       <Bars gates={gates} />
-      <span class="muted number">{costUnknown && costUsd === 0 ? "" : moneyText(costUsd)}</span>
+      <span class="muted number">{costUsd === 0 ? "" : `${costUnknown ? "≥ " : ""}${moneyText(costUsd)}`}</span>
       <span class="muted number">{durationText(Math.max(1000, now.value - since))}</span>
     </li>
   );

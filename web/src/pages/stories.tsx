@@ -1,6 +1,6 @@
 import { countText } from "../../../src/stdx/plain-text.ts";
-import { COLUMN_TITLES, BOARD_GROUPS, GROUP_TITLES } from "../../../src/views/board/columns.ts";
-import { type BoardCard, attemptText } from "../../../src/views/board/board.ts";
+import { COLUMN_TITLES, GROUP_TITLES } from "../../../src/views/board/columns.ts";
+import type { BoardCard } from "../../../src/views/board/board.ts";
 import { type BoardColumn, type BoardDocument } from "../../../src/views/board/dashboard.ts";
 import { Export } from "../parts/export.tsx";
 import { Filter } from "../parts/filter.tsx";
@@ -54,21 +54,22 @@ export function Stories() {
   );
 }
 
-/** Filters by column with one click; the number shows how many stories match. */
+/** Filters by column of the board with one click; the number shows how many stories match. */
 function Chips({ board }: { readonly board: BoardDocument }) {
   const chosen = searchParam("column");
-  const group = BOARD_GROUPS.find((each) => each === chosen && each !== "needs-you");
+  // Of an address that names a finer column than the board has.
+  const finer = board.columns.find(({ name }) => name === chosen && !board.groups.some((each) => each.name === name));
   return (
     <div class="chips" role="group" aria-label="Column">
       <button type="button" aria-pressed={chosen === ""} onClick={() => setSearchParam("column", "")}>
         All {board.matching}
       </button>
-      {group !== undefined && (
+      {finer !== undefined && (
         <button type="button" aria-pressed onClick={() => setSearchParam("column", "")}>
-          {GROUP_TITLES[group]} column {board.groups.find(({ name }) => name === group)?.total}
+          {COLUMN_TITLES[finer.name]} {finer.total}
         </button>
       )}
-      {board.columns
+      {board.groups
         .filter(({ name, total }) => total > 0 || name === chosen)
         .map(({ name, total }) => (
           <button
@@ -77,7 +78,7 @@ function Chips({ board }: { readonly board: BoardDocument }) {
             onClick={() => setSearchParam("column", chosen === name ? "" : name)}
             key={name}
           >
-            {COLUMN_TITLES[name]} {total}
+            {GROUP_TITLES[name]} {total}
           </button>
         ))}
       <SavedViews />
@@ -91,7 +92,7 @@ function Summary({ board }: { readonly board: BoardDocument }) {
   const parts = [
     countText(counts.stories, "story", "stories"),
     ...(counts.accepted > 0 ? [`${counts.accepted} accepted`] : []),
-    ...(counts.running > 0 ? [`${counts.running} running`] : []),
+    ...(counts.running > 0 ? [`${counts.running} working`] : []),
     ...(counts.deferred > 0 ? [`${counts.deferred} deferred`] : []),
     ...(counts.dismissed > 0 ? [`${counts.dismissed} dismissed`] : []),
     ...(counts.failed > 0 ? [`${counts.failed} failed`] : []),
@@ -180,7 +181,7 @@ function Card({ card }: { readonly card: BoardCard }) {
         )}
         {card.id}
         {card.agent !== null && ` · ${card.agent}`}
-        {card.attempt > 0 && ` · ${attemptText(card)}`}
+        {card.attempt > 0 && ` · attempt ${card.attempt}`}
       </p>
       {card.column !== "accepted" && (
         <p class="card-why">

@@ -71,8 +71,9 @@ function Rows({ pages, matching, selected, onSelect }: RowsProps) {
       tabIndex={0}
       role="table"
       aria-label="Stories"
-      aria-rowcount={matching}
+      aria-rowcount={matching + 1}
     >
+      <Head />
       <div class="virtual-space" role="rowgroup" style={{ height: `${matching * ROW}px` }}>
         {rows.map((index) => {
           const card = pages.at(index);
@@ -80,7 +81,7 @@ function Rows({ pages, matching, selected, onSelect }: RowsProps) {
             <div
               class="virtual-row"
               role="row"
-              aria-rowindex={index + 1}
+              aria-rowindex={index + 2}
               style={{ transform: `translateY(${index * ROW}px)` }}
               data-row
               key={card?.id ?? index}
@@ -99,6 +100,18 @@ function Rows({ pages, matching, selected, onSelect }: RowsProps) {
     </div>
   );
 }
+
+const Head = () => (
+  <div class="virtual-head" role="rowgroup">
+    <div role="row" aria-rowindex={1}>
+      {["Selected", "Story", "State", "Why", "Gates", "Spent"].map((head, index) => (
+        <span role="columnheader" key={head}>
+          {index === 0 ? <span class="unseen">{head}</span> : head}
+        </span>
+      ))}
+    </div>
+  </div>
+);
 
 interface CellsProps {
   readonly card: BoardCard;
@@ -138,7 +151,7 @@ function CellTexts({ card, isSelected, onSelect }: CellsProps) {
         <Why card={card} />
       </span>
       <span role="cell" class="virtual-gates">
-        <GateStrip gates={card.gates} />
+        <GateStrip gates={card.gates} isShort />
       </span>
       <span role="cell" class="number">
         <Money usd={card.costUsd} unknown={card.costUnknown} limit={card.costLimitUsd} />

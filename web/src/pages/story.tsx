@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { AnswerVerb } from "../../../src/core/stories/escalation.ts";
+import type { AnswerVerb, EscalationOption } from "../../../src/core/stories/escalation.ts";
 import { ANSWER_LABELS } from "../../../src/views/answers/likely-answers.ts";
 import { countText } from "../../../src/stdx/plain-text.ts";
 import type { StoryPageDocument } from "../../../src/views/board/dashboard.ts";
@@ -43,9 +43,8 @@ export function Story({ id }: { readonly id: string }) {
     <Loading loaded={loaded}>
       {(story) => (
         <>
-          <Head story={story} />
+          <Head story={story} onChanged={loaded.reload} />
           <Next story={story} onAnswered={loaded.reload} />
-          <Actions story={story} onChanged={loaded.reload} />
           <Answered answered={story.answered === null ? [] : [story.answered]} onUndone={loaded.reload} />
           <Gantt lines={lines} isRunning={story.isRunning && story.card.since !== null} />
           <Convergence rounds={story.rounds} />
@@ -75,7 +74,7 @@ export function Story({ id }: { readonly id: string }) {
   );
 }
 
-function Head({ story: document }: { readonly story: StoryPageDocument }) {
+function Head({ story: document, onChanged }: ActionsProps) {
   const { card, story, branch, commit, place } = document;
   const facts = [
     story.id,
@@ -93,9 +92,11 @@ function Head({ story: document }: { readonly story: StoryPageDocument }) {
           <span>{facts.join(" · ")}</span>
           <Money usd={card.costUsd} unknown={card.costUnknown} limit={card.costLimitUsd} />
         </p>
-        <p class="why">
-          <Why card={card} />
-        </p>
+        {document.escalation === null && (
+          <p class="why">
+            <Why card={card} />
+          </p>
+        )}
       </div>
       <div class="tools">
         {commit !== "" && (
@@ -110,6 +111,9 @@ function Head({ story: document }: { readonly story: StoryPageDocument }) {
         )}
         <Export path={`/stories/${story.id}/export`} file={`${story.id}.html`} label="Save as one HTML file" />
         <Delivery story={document} />
+        <Actions story={document} onChanged={onChanged} />
+      </div>
+      <div class="copies">
         <Copy text={command} />
         {branch !== null && commit !== "" && (
           <Copy text={`git switch ${branch}`} label={`${branch} at ${commit.slice(0, 8)}`} />
@@ -153,25 +157,39 @@ function Next({ story, onAnswered }: { readonly story: StoryPageDocument; onAnsw
   );
 }
 
+interface ActionsProps {
+  readonly story: StoryPageDocument;
+  onChanged(): void;
+}
+
 /** The person's actions: pause or resume, deliver accepted work, and answers that no question asks for. */
-function Actions({ story, onChanged }: { readonly story: StoryPageDocument; onChanged(): void }) {
+function Actions({ story, onChanged }: ActionsProps) {
   const [verb, setVerb] = useState<AnswerVerb | null>(null);
   const isOpen = story.card.endedAt === null && story.escalation === null && story.phases.length > 0;
   const options = isOpen ? unaskedOptions(story) : optionsWhenAccepted(story);
+  const button = (option: EscalationOption) => (
+    <button
+      type="button"
+      aria-expanded={verb === option.verb}
+      disabled={isReadOnly()}
+      onClick={() => setVerb(verb === option.verb ? null : option.verb)}
+      key={option.verb}
+    >
+      {ANSWER_LABELS[option.verb]}…
+    </button>
+  );
+  // Sending back is what people do unasked; the rest would hide it.
+  const shown = isOpen ? 1 : options.length;
   return (
-    <div class="actions">
+    <>
       <Hold story={story} onChanged={onChanged} />
-      {options.map((option) => (
-        <button
-          type="button"
-          aria-expanded={verb === option.verb}
-          disabled={isReadOnly()}
-          onClick={() => setVerb(verb === option.verb ? null : option.verb)}
-          key={option.verb}
-        >
-          {ANSWER_LABELS[option.verb]}…
-        </button>
-      ))}
+      {options.slice(0, shown).map(button)}
+      {options.length > shown && (
+        <details class="menu">
+          <summary>More</summary>
+          <div>{options.slice(shown).map(button)}</div>
+        </details>
+      )}
       {verb !== null && (
         <AnswerForm
           about={story.story.id}
@@ -187,6 +205,6 @@ function Actions({ story, onChanged }: { readonly story: StoryPageDocument; onCh
           key={verb}
         />
       )}
-    </div>
+    </>
   );
 }

@@ -19,7 +19,7 @@ export function FindingField({ findings, onMore }: FieldProps & { readonly findi
     <fieldset>
       <legend>Which finding</legend>
       {findings.map((finding) => (
-        <label class="choice" key={finding.id}>
+        <label class="finding-choice" key={finding.id}>
           <input
             type="checkbox"
             checked={picked.includes(finding.id)}

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import {
   type AnswerVerb,
@@ -35,18 +36,21 @@ export interface AnswerFormProps {
 
 /** The possible answers with their effects and costs, before one is sent. */
 export function AnswerForm(props: AnswerFormProps) {
-  const { about, options, findings, disputable, phases, reason = null, onAnswered } = props;
+  const { about, options, reason = null, onAnswered } = props;
   const name = useId();
-  const [verb, setVerb] = useState<AnswerVerb | null>(props.picked ?? null);
+  // Of a question, the advised answer is open already.
+  const first = props.picked ?? (reason === null ? null : (options[0]?.verb ?? null));
+  const raiseOf = (next: AnswerVerb | null): object => (next === "raise-budget" ? { ...props.raise } : {});
+  const [verb, setVerb] = useState<AnswerVerb | null>(first);
   const [message, setMessage] = useState("");
-  const [more, setMore] = useState<object>({});
+  const [more, setMore] = useState<object>(raiseOf(first));
   const [problem, setProblem] = useState("");
   const answer = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (verb === null) return;
     if (verb === "dispute" && !("findings" in more)) return setProblem("Pick the finding that you dispute.");
     try {
-      await sendAnswer([about], { verb, message, ...more });
+      await sendAnswer([about], { verb, message, ...more }, answerLabel(verb, reason));
       setProblem("");
       setVerb(null);
       setMessage("");
@@ -57,36 +61,50 @@ export function AnswerForm(props: AnswerFormProps) {
   };
   const pick = (next: AnswerVerb): void => {
     setVerb(next);
-    setMore(next === "raise-budget" && props.raise !== undefined ? { ...props.raise } : {});
+    setMore(raiseOf(next));
     setProblem("");
   };
   return (
     <form class="answer" onSubmit={(event) => void answer(event)}>
-      <Choices name={name} options={options} verb={verb} reason={reason} onPick={pick} />
-      {verb !== null && (
-        <div class="answer-more">
-          {verb === "waive" && <FindingField key={verb} findings={findings} onMore={setMore} />}
-          {verb === "dispute" && (
-            <FindingField key={verb} findings={findings.filter(({ id }) => disputable.includes(id))} onMore={setMore} />
-          )}
-          {verb === "send-back" && phases.length > 1 && <PhaseField phases={phases} onMore={setMore} />}
-          {verb === "raise-budget" && <BudgetField budget={props.budget} raise={props.raise} onMore={setMore} />}
-          <label>
-            {messageLabel(verb, reason)}
-            <textarea
-              rows={3}
-              required={needsMessage(verb, reason)}
-              value={message}
-              onInput={(event) => setMessage(event.currentTarget.value)}
-            />
-          </label>
-          <button type="submit" class="primary" disabled={isReadOnly()}>
-            {isReadOnly() ? "This dashboard is read-only" : answerLabel(verb, reason)}
-          </button>
-        </div>
-      )}
+      <Choices name={name} options={options} verb={verb} reason={reason} onPick={pick}>
+        {verb !== null && <Fields {...props} verb={verb} message={message} onMessage={setMessage} onMore={setMore} />}
+      </Choices>
       <p role="status">{problem}</p>
     </form>
+  );
+}
+
+interface FieldsProps extends AnswerFormProps {
+  readonly verb: AnswerVerb;
+  readonly message: string;
+  onMessage(message: string): void;
+  onMore(more: object): void;
+}
+
+/** What an answer needs, and the button that sends it. */
+function Fields({ verb, message, onMessage, onMore, ...props }: FieldsProps) {
+  const { findings, disputable, phases, reason = null } = props;
+  return (
+    <div class="answer-more">
+      {verb === "waive" && <FindingField key={verb} findings={findings} onMore={onMore} />}
+      {verb === "dispute" && (
+        <FindingField key={verb} findings={findings.filter(({ id }) => disputable.includes(id))} onMore={onMore} />
+      )}
+      {verb === "send-back" && phases.length > 1 && <PhaseField phases={phases} onMore={onMore} />}
+      {verb === "raise-budget" && <BudgetField budget={props.budget} raise={props.raise} onMore={onMore} />}
+      <label>
+        {messageLabel(verb, reason)}
+        <textarea
+          rows={needsMessage(verb, reason) ? 3 : 1}
+          required={needsMessage(verb, reason)}
+          value={message}
+          onInput={(event) => onMessage(event.currentTarget.value)}
+        />
+      </label>
+      <button type="submit" class="primary" disabled={isReadOnly()}>
+        {isReadOnly() ? "This dashboard is read-only" : answerLabel(verb, reason)}
+      </button>
+    </div>
   );
 }
 
@@ -101,34 +119,39 @@ interface ChoicesProps {
   readonly verb: AnswerVerb | null;
   readonly reason: EscalationReason | null;
   onPick(verb: AnswerVerb): void;
+  /** The fields of the answer that is picked: they stand below it. */
+  readonly children: ComponentChildren;
 }
 
 /** Keyboard: the number in front of an answer selects it while an answer has the focus. */
-function Choices({ name, options, verb, reason, onPick }: ChoicesProps) {
+function Choices({ name, options, verb, reason, onPick, children }: ChoicesProps) {
   const pickByKey = (event: KeyboardEvent): void => {
     const option = options[Number(event.key) - 1];
-    if (option !== undefined) onPick(option.verb);
+    if (option !== undefined && (event.target as HTMLInputElement).type === "radio") onPick(option.verb);
   };
   return (
     <fieldset class="choices" onKeyDown={pickByKey}>
       <legend class="unseen">Your answer</legend>
       {options.map((option, index) => (
-        <label class="choice" key={option.verb}>
-          <input
-            type="radio"
-            name={name}
-            value={option.verb}
-            checked={verb === option.verb}
-            onChange={() => onPick(option.verb)}
-          />
-          <span>
-            <strong>{answerLabel(option.verb, reason)}</strong> <kbd aria-hidden="true">{index + 1}</kbd>{" "}
-            {reason !== null && index === 0 && <span class="badge calm">recommended</span>}
-            <span class="muted">
-              <Words text={`${option.does}. Costs: ${option.cost}.`} />
+        <div class={`choice${verb === option.verb ? " is-picked" : ""}`} key={option.verb}>
+          <label>
+            <input
+              type="radio"
+              name={name}
+              value={option.verb}
+              checked={verb === option.verb}
+              onChange={() => onPick(option.verb)}
+            />
+            <span>
+              <strong>{answerLabel(option.verb, reason)}</strong> <kbd aria-hidden="true">{index + 1}</kbd>{" "}
+              {reason !== null && index === 0 && <span class="badge calm">recommended</span>}
+              <span class="muted">
+                <Words text={`${option.does}. Costs: ${option.cost}.`} />
+              </span>
             </span>
-          </span>
-        </label>
+          </label>
+          {verb === option.verb && children}
+        </div>
       ))}
     </fieldset>
   );

@@ -23,7 +23,7 @@ export function Answered({ answered, onUndone }: { readonly answered: readonly O
     <section aria-label="Answered" class={answered.length === 0 && status === "" ? "quiet" : ""}>
       <p role="status">{status}</p>
       {answered.length > 0 && <h2 class="label">Recent answers</h2>}
-      <ul class="findings">
+      <ul class="rows answered">
         {answered.map(({ story, title, verb, by, message, at }) => (
           <li key={story}>
             <p>
@@ -33,11 +33,9 @@ export function Answered({ answered, onUndone }: { readonly answered: readonly O
                 <Ago at={at} />
               </span>
             </p>
-            <p>
-              <button type="button" onClick={() => void undo(story)}>
-                Undo
-              </button>
-            </p>
+            <button type="button" onClick={() => void undo(story)}>
+              Undo<span class="unseen"> the answer to {title}</span>
+            </button>
           </li>
         ))}
       </ul>

@@ -30,7 +30,7 @@ export function Hold({ story, onChanged }: { readonly story: StoryPageDocument; 
   };
   const goOn = "Resumed: a running engine continues with it, otherwise remand run does.";
   return (
-    <section aria-label="Pause or resume" class="tools">
+    <section aria-label="Pause or resume" class="hold">
       {isHeld ? (
         <button type="button" disabled={isOff} onClick={() => void tell("/release", {}, goOn)}>
           Resume

@@ -45,19 +45,29 @@ export const StateBadge = ({ card }: { readonly card: BoardRow }) => (
   <Badge word={card.status} label={stateText(card).word} />
 );
 
-export function GateStrip({ gates }: { readonly gates: readonly GateMark[] }) {
+interface GateStripProps {
+  readonly gates: readonly GateMark[];
+  /** With the signs alone, where a row has no room for names. */
+  readonly isShort?: boolean;
+}
+
+export function GateStrip({ gates, isShort = false }: GateStripProps) {
   if (gates.length === 0) return null;
   return (
     <ul class="strip" aria-label="Gates">
       {gates.map(({ gate, standing, blocking }) => (
-        <li key={gate}>
-          <Badge word={standing} label={`${gate}${blocking > 0 && standing === "fail" ? ` ${blocking}` : ""}`} />
+        <li title={isShort ? `${gate}: ${standing}` : undefined} key={gate}>
+          {isShort && <span class="unseen">{gate} </span>}
+          <Badge word={standing} label={`${isShort ? "" : gate}${countOf(standing, blocking)}`} />
           <span class="unseen"> {standing}</span>
         </li>
       ))}
     </ul>
   );
 }
+
+const countOf = (standing: string, blocking: number): string =>
+  blocking > 0 && standing === "fail" ? ` ${blocking}` : "";
 
 /** What a story waits for. */
 export function Why({ card }: { readonly card: Pick<BoardRow, "actor" | "why"> }) {
@@ -72,8 +82,9 @@ export interface MoneyProps {
 
 /** The cost, and its limit. */
 export function Money({ usd, unknown, limit }: MoneyProps) {
-  if (usd === 0 && limit === null) return unknown ? <span class="muted">cost unknown</span> : null;
-  const text = `${unknown ? "at least " : ""}${moneyText(usd)}${limit === null ? "" : ` of ${moneyText(limit)}`}`;
+  if (usd === 0 && unknown) return <span class="muted">cost unknown</span>;
+  if (usd === 0 && limit === null) return null;
+  const text = `${unknown ? "≥ " : ""}${moneyText(usd)}${limit === null ? "" : ` of ${moneyText(limit)}`}`;
   const part = limit === null || limit === 0 ? 0 : Math.min(1, usd / limit);
   return (
     <span class="money">

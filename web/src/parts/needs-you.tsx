@@ -177,7 +177,7 @@ export function Answers({ abouts, answers, onAnswered }: AnswersProps) {
   const isOff = isReadOnly();
   const send = async (answer: LikelyAnswer, message: string): Promise<void> => {
     try {
-      await sendAnswer(abouts, { verb: answer.verb, message, ...answer.raise });
+      await sendAnswer(abouts, { verb: answer.verb, message, ...answer.raise }, answer.label);
       setAsking(null);
       setProblem("");
       onAnswered();

@@ -24,14 +24,18 @@ export interface AnswerBody {
   readonly [more: string]: unknown;
 }
 
-/** Sends one answer to one or more questions, and shows a confirmation. */
-export async function sendAnswer(abouts: readonly string[], body: AnswerBody): Promise<void> {
+/** Sends one answer to one or more questions, and shows a confirmation that begins with `label`. */
+export async function sendAnswer(
+  abouts: readonly string[],
+  body: AnswerBody,
+  label = ANSWER_LABELS[body.verb],
+): Promise<void> {
   const [about, ...also] = abouts;
   const more = also.length === 0 ? {} : { also };
   const answered = await say<AnsweredDocument>("/answers", { about, ...more, ...body });
   const stories = [answered.story, ...(answered.also ?? [])].flatMap((story) => story ?? []);
   const what = stories.length === 0 ? "the run" : stories.join(", ");
-  addReceipt(`${ANSWER_LABELS[body.verb]}: ${what}, as ${answered.by}.${nextText()}`, stories);
+  addReceipt(`${label}: ${what}, as ${answered.by}.${nextText()}`, stories);
 }
 
 /** A hint to start an engine, if none is running. */

@@ -1,7 +1,7 @@
 import { withoutBackticks } from "../../../stdx/plain-text.ts";
-import { isOpenStatus, locationText, statusText } from "../../../core/gates/finding.ts";
+import { locationText, statusText } from "../../../core/gates/finding.ts";
 import { TRIAGE_OPTIONS, answerCommand } from "../../../core/stories/escalation.ts";
-import { itemsOf, type InboxItem } from "../../../views/answers/inbox.ts";
+import { itemsOf, type InboxItem, openFindings } from "../../../views/answers/inbox.ts";
 import { deferredText, shortLine } from "../../../views/text/words.ts";
 import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
 import { fieldsHelp, JSON_OPTION, pickFields, pickedFields } from "../../json-fields.ts";
@@ -74,7 +74,7 @@ function itemText(world: World, item: InboxItem, all: readonly InboxItem[]): str
     ).map((line) => line.replace(`${mark} ${item.id}`, `${paint.warn(mark)} ${paint.strong(item.id)}`)),
     ...field("why", item.assessment),
     ...field("advice", item.recommendation),
-    ...openFindings(item).flatMap((text) => field("finding", text)),
+    ...findingLines(item).flatMap((text) => field("finding", text)),
     ...field("question", item.question),
     ...answers.flatMap(({ verb, does, cost }) => [
       `  ${answerCommand(item.id, verb)}`,
@@ -98,20 +98,16 @@ function triageLines(world: World, { id }: InboxItem, dim: (text: string) => str
 }
 
 /** The findings that are still open, with their locations; `remand show` also prints the fixed ones. */
-function openFindings({ attempts }: InboxItem): string[] {
-  const open = new Map(
-    attempts
-      .flatMap(({ findings = [] }) => findings.filter(({ status }) => isOpenStatus(status)))
-      .map((finding) => [`${finding.gate} ${finding.id}`, finding]),
-  );
-  const shown = [...open.values()].slice(0, MOST_FINDINGS).map((finding) => {
+function findingLines(item: InboxItem): string[] {
+  const open = openFindings(item);
+  const shown = open.slice(0, MOST_FINDINGS).map((finding) => {
     const location = locationText(finding);
     return shortLine(
       `${location === "" ? "" : `${location}: `}${finding.title} (${finding.gate}, ${statusText(finding)})`,
       200,
     );
   });
-  return open.size > shown.length ? [...shown, `and ${open.size - shown.length} more`] : shown;
+  return open.length > shown.length ? [...shown, `and ${open.length - shown.length} more`] : shown;
 }
 
 /** A dispute needs the id of the finding, which no other part of a question prints. */

@@ -137,7 +137,7 @@ describe("remand run", () => {
     const ran = await remandRun(host, [], { onInterrupt });
     expect(ran.exit).toBe(130);
     expect(ran.err).toContain("remand: stopping;");
-    expect(ran.out).toContain("2 stories · 1 running");
+    expect(ran.out).toContain("2 stories · 2 waiting");
     expect(interrupt).toBeNull();
     stopAt = -1;
     expect(await remandRun(host, [], { onInterrupt })).toMatchObject({ exit: 0 });

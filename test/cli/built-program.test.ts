@@ -110,11 +110,11 @@ describe("the built program", () => {
 });
 
 describe("each command of the table", () => {
-  test.each(COMMANDS)("$name has the name that the table says", async ({ name, load }) => {
+  test.each(COMMANDS)("$name has the name of its table entry", async ({ name, load }) => {
     expect((await load()).command.name).toBe(name);
   });
 
-  test.each(COMMANDS)("$name --help shows an example and the options that hold everywhere", ({ name }) => {
+  test.each(COMMANDS)("$name --help shows an example and the global options", ({ name }) => {
     const ran = remand([name, "--help"]);
     expect(ran).toMatchObject({ status: 0, stderr: "" });
     expect(ran.stdout).toMatch(new RegExp(`^ +(\\$ )?remand ${name}\\b`, "m"));

@@ -251,7 +251,7 @@ describe("global options", () => {
     [[], { FORCE_COLOR: "0" }, true, false],
     [["--color"], { NO_COLOR: "1" }, false, true],
     [["--no-color"], { FORCE_COLOR: "1" }, true, false],
-  ])("%j with %j on a terminal (%s) is coloured: %s", async (flags, env, terminal, colored) => {
+  ])("%j with %j on a terminal (%s) is colored: %s", async (flags, env, terminal, colored) => {
     expect((await lookAt(["look", ...flags], env, terminal)).color).toBe(colored);
     expect((await lookAt([...flags, "look"], env, terminal)).color).toBe(colored);
   });
@@ -293,7 +293,7 @@ describe("an error", () => {
     ["ENOSPC", "the disk is full", "Make room"],
     ["EROFS", "the disk is read-only", "Work in a copy"],
     ["EMFILE", "too many files are open", "ulimit -n"],
-  ])("of the machine (%s) is no bug, and says what to do", async (code, fact, fix) => {
+  ])("of the machine (%s) is not reported as a bug, and has a fix", async (code, fact, fix) => {
     const wrapped = new Error("it broke", { cause: Object.assign(new Error(`${code}: open`), { code }) });
     const ran = await run(["fail"], [failing(wrapped)]);
     expect(ran.exit).toBe(1);
@@ -308,7 +308,7 @@ describe("an error", () => {
   test.each([
     [["fail", "--verbose"], {}],
     [["fail"], { REMAND_DEBUG: "1" }],
-  ])("of our own shows its stack with %j %j", async (argv, env) => {
+  ])("in Remand's own code shows its stack with %j %j", async (argv, env) => {
     const ran = await run(argv, [failing(new TypeError("x is not a function"))], { env });
     expect(ran.exit).toBe(1);
     expect(ran.err).toMatch(/\n {6}at /);

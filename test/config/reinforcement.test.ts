@@ -19,7 +19,7 @@ test.each([
   ["agents.developer.stronger=opus", "agents.developer.stronger"],
   ["agents.developer.freshAfter=0", "agents.developer.freshAfter"],
   ["agents.developer.freshSession=3", "freshSession"],
-])("%s is refused by its path", (text, path) => {
+])("%s is refused with its path", (text, path) => {
   const { policy, problems } = resolved(text);
   expect(policy).toBeNull();
   expect(problems.map(({ message }) => message).join()).toContain(path);

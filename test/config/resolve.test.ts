@@ -18,7 +18,7 @@ const errors = (text: string): string[] =>
     .map((p) => `${p.line}:${p.column}+${p.length} ${p.message}${p.hint === "" ? "" : ` | ${p.hint}`}`);
 
 describe("resolveConfig", () => {
-  it.each(PRESETS)("is the preset where nothing else is said (%s)", (preset) => {
+  it.each(PRESETS)("is the preset if nothing else is set (%s)", (preset) => {
     const { policy, problems } = resolve(`preset: ${preset}`);
     expect(problems).toEqual([]);
     expect(policy).toEqual(presetPolicy(preset));
@@ -294,7 +294,7 @@ describe("mistakes", () => {
     ["__proto__: { preset: goal }", expect.stringMatching(/^1:1\+9 unknown key "__proto__"/)],
     ["agents: { __proto__: { use: claude } }", expect.stringMatching(/^1:11\+9 unknown key "__proto__"/)],
     ["- a", "1:1+3 a config must be a map of keys | Write one `key: value` on each line."],
-  ])("points at `%s`", (text, message) => {
+  ])("reports the location of `%s`", (text, message) => {
     expect(errors(text)).toEqual([message]);
     expect(resolve(text)).toMatchObject({ config: null, policy: null });
   });

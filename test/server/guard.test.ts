@@ -28,7 +28,7 @@ const API = [
 ];
 
 describe("access to the dashboard", () => {
-  test.each(API)("%s says nothing without the token", async (path) => {
+  test.each(API)("%s returns nothing without the token", async (path) => {
     const without = await served.ask(path, { headers: { authorization: null } });
     expect(without.status).toBe(401);
     expect(without.text).not.toContain("login");
@@ -127,7 +127,7 @@ describe("responses", () => {
     "/story/..%2f..%2fetc",
     "//etc/passwd",
     "/assets/app.js%00.html",
-  ])("%s leads nowhere", async (path) => {
+  ])("%s reaches no file", async (path) => {
     const asked = await served.ask(path);
     expect(asked.status).not.toBe(200);
     expect(asked.text).not.toMatch(/root:|"name"/);

@@ -51,7 +51,7 @@ describe("the worker's health over HTTP", () => {
     [{ isPresent: false }, "the presence lock is not held"],
     [{ isQueueLaunched: false }, "the queue is not launched"],
     [{ isDraining: true }, "the worker is draining"],
-  ])("%j makes it not ready, and alive all the same", async (change, reason) => {
+  ])("%j makes it not ready, but still alive", async (change, reason) => {
     const server = await start({ report: () => ({ ...WELL, ...change }) });
     const { status, body } = await ask(server, "/readyz");
     expect(status).toBe(503);

@@ -161,7 +161,7 @@ describe("remand brief --from", () => {
     ["mutation", "### MUTATION GATE FAILED"],
     ["ci", "### CI GATE FAILED"],
     ["merge", "### MERGE CHECK FAILED"],
-  ])("picks the form that fits the gate %s", async (gate, heading) => {
+  ])("uses the form for the gate %s", async (gate, heading) => {
     expect((await brief(FROM, { ...minimal, gate })).out).toContain(heading);
   });
 

@@ -141,7 +141,7 @@ describe("a person who is not watching", () => {
     [4 * HOUR, DAY],
     [DAY, 2 * DAY],
     [9.5 * DAY, 10 * DAY],
-  ])("a question that was told of at the age of %d is raised again at %d", (after, next) => {
+  ])("a question that was last sent at the age of %d is repeated at %d", (after, next) => {
     expect(nextReminderAt(7, 7 + after)).toBe(7 + next);
   });
 

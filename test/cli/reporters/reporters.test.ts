@@ -86,7 +86,7 @@ describe("the choice of a reporter", () => {
     [{ LANG: "C" }, ASCII_GLYPHS],
     [{ LC_ALL: "POSIX", LANG: "en_GB.UTF-8" }, ASCII_GLYPHS],
     [{ LANG: "en_GB.UTF-8", TERM: "dumb" }, ASCII_GLYPHS],
-  ])("in %j uses the signs it can show", (env, glyphs) => {
+  ])("in %j uses symbols that the terminal can show", (env, glyphs) => {
     expect(glyphsFor(env)).toBe(glyphs);
   });
 

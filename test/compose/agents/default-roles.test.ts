@@ -112,7 +112,7 @@ describe("the agent of a role", () => {
   it.each([
     ["Read, Bash(ls)", "Read"],
     ['"*"', "Read,Grep,Glob"],
-  ])("is started with the tools %s of its file, as far as its access has them: %s", async (tools, wanted) => {
+  ])("is started with the tools %s of its file, limited by its access: %s", async (tools, wanted) => {
     const root = mkdtempSync(join(tmpdir(), "remand-roles-"));
     const program = join(root, "claude");
     writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$@" > ${root}/args\n`, { mode: 0o755 });

@@ -40,7 +40,7 @@ test.each<[string, Partial<AgentResult>, RegExp]>([
   ["no model", { usage: { inputTokens: 1000, outputTokens: 500 } }, /did not say which model/],
   ["tokens in one sum", { usage: { model: "gpt-x" } }, /how many of its tokens were input/],
   ["parts that do not add up", { tokens: 9 }, /how many of its tokens were input/],
-])("%s: the cost stays unknown, and why is said", async (_name, change, why) => {
+])("%s: the cost stays unknown, with the reason", async (_name, change, why) => {
   const { costUsd, said } = await ran(change);
   expect(costUsd).toBeNull();
   expect(said).toMatch(why);

@@ -113,7 +113,7 @@ describe("a receipt", () => {
     ["is about another line", text, { ...NAME, position: 8 }, [KEY], "put under another name"],
     ["is about another journal", text, { ...NAME, journal: "1".repeat(32) }, [KEY], "put under another name"],
     ["is of another kind", text, { ...NAME, kind: "waiver" as const }, [KEY], "put under another name"],
-  ])("that %s does not hold", (_what, found, name, keys, problem) => {
+  ])("that %s is invalid", (_what, found, name, keys, problem) => {
     expect(problemOf(found, name, keys)).toContain(problem);
   });
 

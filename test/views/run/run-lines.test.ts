@@ -247,7 +247,7 @@ describe("the lines of a run", () => {
       "note: judge says that the finding does not stand",
     ],
     [{ type: "work.delivered", how: "branch", where: "there" }, "note: delivered: there"],
-  ])("tell %j", (event, text) => {
+  ])("report %j", (event, text) => {
     expect(texts([event])).toEqual([text]);
   });
 
@@ -312,7 +312,7 @@ describe("an event in words", () => {
     ["Europe/Berlin", "2026-02-22 15:30:05 +01:00"],
     ["Asia/Kolkata", "2026-02-22 20:00:05 +05:30"],
     ["Africa/Abidjan", "2026-02-22 14:30:05Z"],
-  ])("has its time in %s", (zone, text) => {
+  ])("shows its time in %s", (zone, text) => {
     expect(timeText(Date.UTC(2026, 1, 22, 14, 30, 5, 999), zone)).toBe(text);
   });
 });

@@ -142,7 +142,7 @@ describe("the log of reworks", () => {
       { type: "reasons", reasons: ["a test was deleted"] },
     ],
     ["merge", {}, { type: "reasons", reasons: ["broken 0x"] }],
-  ])("carries what the %s gate provides", (gate, more, trigger) => {
+  ])("includes the data of the %s gate", (gate, more, trigger) => {
     expect(recordsOf(reworked(gate, more, [passes(gate)]))[0]!.trigger).toMatchObject(trigger);
   });
 

@@ -11,7 +11,7 @@ const folder = join(import.meta.dirname, "recorded");
 const recorded = readdirSync(folder).filter((file) => file.endsWith(".txt"));
 
 describe("the brief of a recorded failure", () => {
-  it.each(recorded)("of %s is as it was read and approved", async (file) => {
+  it.each(recorded)("of %s matches the approved text", async (file) => {
     const failure = recordedIn(readFileSync(join(folder, file), "utf8"));
     const text = writeBrief(recordedBrief(failure, roleName("developer")), { nonce: NONCE });
     await expect(text).toMatchFileSnapshot(join(folder, `${basename(file, ".txt")}.brief.md`));

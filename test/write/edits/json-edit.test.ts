@@ -63,7 +63,7 @@ describe("an addition to JSON", () => {
       '{\n  "mcpServers": {\n    "other": { "command": "x" }\n  }\n}\n',
       '{\n  "mcpServers": {\n    "other": { "command": "x" },\n    "remand": {\n      "command": "remand"\n    }\n  }\n}\n',
     ],
-  ])("is put in the manner of %s", (_name, text, wanted) => {
+  ])("is formatted like %s", (_name, text, wanted) => {
     expect(added(text, SERVER)).toBe(wanted);
   });
 

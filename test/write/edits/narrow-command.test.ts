@@ -47,7 +47,7 @@ describe("a command that runs only the tests that failed", () => {
     ["npm test", { test: "tsc && vitest run" }],
     ["npm test", { test: "vitest run", pretest: "node build.js" }],
     ["go test ./...", undefined],
-  ])("%s is run whole: what it means is not plain", (command, scripts) => {
+  ])("%s runs unchanged, because its meaning is not certain", (command, scripts) => {
     expect(narrowed(command, scripts)).toBe(command);
   });
 
@@ -128,7 +128,7 @@ describe("runners that select tests by name, or files in their own way", () => {
     ["python -m unittest tests.test_a", "tests/test_a.py"],
     ["python -m unittest discover -p *_test.py", "tests/a_test.py"],
     ["make test", "test/a.js"],
-  ])("%s is left as it is", (command, file) => {
+  ])("%s is not changed", (command, file) => {
     expect(narrowTo(command, file)).toBe(command);
   });
 });

@@ -14,7 +14,7 @@ it.each([
   ["Windows line ends", "a = 1\r\n", `a = 1\r\n\r\n${BLOCK.replaceAll("\n", "\r\n")}`],
   ["another server", '[mcp_servers.other]\ncommand = "it\'s"\n', `[mcp_servers.other]\ncommand = "it's"\n\n${BLOCK}`],
   ["strings of many lines", 'a = """\n[mcp_servers]\n"""\n', `a = """\n[mcp_servers]\n"""\n\n${BLOCK}`],
-])("a table is put behind %s, and taken out to the byte", (_name, text, wanted) => {
+])("a table is added after %s, and removed byte for byte", (_name, text, wanted) => {
   const edit = addToToml(start(text), TABLE);
   expect(edit).toMatchObject({ ok: true, grown: { text: wanted } });
   if (!edit.ok) return;
@@ -27,7 +27,7 @@ it.each([
   "[\"mcp_servers\".'remand']\n",
   "mcp_servers.remand.url = 1\n",
   "[mcp_servers.remand.env]\n",
-])("a server of that name stays as it is: %j", (text) => {
+])("an existing server of that name is not changed: %j", (text) => {
   expect(addToToml(start(text), TABLE)).toEqual({ ok: true, grown: { text, added: [] } });
 });
 

@@ -114,7 +114,7 @@ describe("contested tests", () => {
     auditor: (more: object) => writeAuditorPrompt({ ...auditor, ...more }, pen),
   };
 
-  it.each(Object.entries(prompts))("are named to the %s with both versions, as data", (_who, write) => {
+  it.each(Object.entries(prompts))("are listed for the %s with both versions, as data", (_who, write) => {
     const text = write({ contested });
     for (const part of [
       "### Contested Tests",

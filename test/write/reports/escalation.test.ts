@@ -59,11 +59,11 @@ describe("the first line of an escalation", () => {
     [{ type: "dispute", finding: "f1", detail: "x" }, "a finding is disputed (f1: x)"],
     [{ type: "approval", of: "merge" }, "may it be merged"],
     [{ type: "infrastructure", issue: "db", tries: 3 }, "infrastructure is not healthy after 3 tries (db)"],
-  ])("says the reason %j", (reason, words) => {
+  ])("states the reason %j", (reason, words) => {
     expect(headOf({ reason })).toBe(`ESCALATION: Slice pay stopped at review gate: ${words}`);
   });
 
-  it.each(STALLS)("says the stall %s, in S3's words where it has any", (stall) => {
+  it.each(STALLS)("states the stall %s, in S3's words if there are any", (stall) => {
     const head = headOf({ reason: { type: "stall", stall, detail: "round 3" } });
     expect(head).toMatch(/^ESCALATION: Slice pay stopped at review gate: [a-z ]+ \(round 3\)$/);
     if (stall === "trouble-spot") expect(head).toContain("persistent trouble spot");

@@ -54,7 +54,7 @@ describe("remand parse --json", () => {
     });
   });
 
-  test.each(Object.keys(ANSWERS))("%s gives a document of the schema", async (file) => {
+  test.each(Object.keys(ANSWERS))("%s gives a document that matches the schema", async (file) => {
     const { out } = await parse(file, "--json");
     expect(() => readingSchema.parse(JSON.parse(out))).not.toThrow();
   });

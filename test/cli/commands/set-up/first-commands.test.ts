@@ -91,7 +91,7 @@ describe("remand init", () => {
     [{ "pyproject.toml": "" }, "python3 -m pytest -q"],
     [{ "api/go.mod": "", "docs/package.json": TESTED }, "cd api && go test ./..."],
     [{}, null],
-  ])("finds in %j the command %s, and makes none up", async (found, check) => {
+  ])("finds in %j the command %s, and guesses none", async (found, check) => {
     const files = memoryFiles(Object.fromEntries(Object.entries(found).map(([name, text]) => [`/work/${name}`, text])));
     const ran = await run(["init", "--yes"], [init], { files });
     expect(ran.err.includes("no test command was found")).toBe(check === null);
@@ -116,7 +116,7 @@ describe("remand init", () => {
   it.each([
     [{}, "*\n"],
     [{ "/work/.gitignore": "dist/\n/.venv/\n" }, null],
-  ])("has git ignore the environment that the check uses: %j", async (more, text) => {
+  ])("makes git ignore the virtual environment of the check: %j", async (more, text) => {
     const files = memoryFiles({ "/work/setup.py": "", "/work/.venv/bin/python": "", ...more });
     const { out } = await run(["init", "--yes"], [init], { files });
     expect(await files.read("/work/.venv/.gitignore")).toBe(text);
@@ -193,7 +193,7 @@ describe("remand init", () => {
     ],
     [{ "pyproject.toml": "[project]\n", ".github/workflows/ci.yml": "" }, "integrity, tdd, review, merge", { ci: [] }],
     [{ "package.json": "{" }, "integrity, tdd, review, merge", { mutation: [], ci: [] }],
-  ])("of the factory it keeps in %j the gates that can run: %s", async (found, phases, commands) => {
+  ])("keeps the gates of the factory that can run in %j: %s", async (found, phases, commands) => {
     const files = memoryFiles(Object.fromEntries(Object.entries(found).map(([name, text]) => [`/work/${name}`, text])));
     await run(["init", "--preset", "factory", "--yes"], [init], { files });
     const text = (await files.read("/work/remand.yaml"))!;

@@ -104,7 +104,7 @@ describe.each(CLIENTS)("remand init %s", (flag, hooksFile) => {
     ["an empty object on two lines", "{\n}"],
     ["nothing but blanks", " \n\n"],
     ["no byte", ""],
-  ])("gives every byte back to a file with %s", async (_name, text) => {
+  ])("restores every byte of a file with %s", async (_name, text) => {
     put(hooksFile, text);
     chmodSync(join(root, hooksFile), 0o640);
     const before = everything();
@@ -139,7 +139,7 @@ describe.each(CLIENTS)("remand init %s", (flag, hooksFile) => {
     ["a key twice", '{ "hooks": {},\n  "hooks": {} }', ':2:3 cannot be edited safely: the key "hooks" is there twice'],
     ["hooks that are a list", '{ "hooks": [] }', 'cannot be edited safely: "hooks" is not an object'],
     ["bytes that are no UTF-8", Buffer.from([0x7b, 0xff, 0x7d]), "is not UTF-8"],
-  ])("refuses %s, and changes nothing at all", async (_name, held, message) => {
+  ])("refuses %s, and changes nothing", async (_name, held, message) => {
     put(hooksFile, held);
     const before = everything();
     const ran = await remand(flag);

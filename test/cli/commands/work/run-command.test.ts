@@ -88,7 +88,7 @@ describe("remand run", () => {
   it.each([
     ["config", { ...FILES, "/work/remand.yaml": "preset: gaol\n" }, "remand.yaml:1:9: error:"],
     ["story file", { ...FILES, "/work/stories/login.md": "---\nid: [\n---\n" }, "stories/login.md:"],
-  ])("shows what is wrong with a %s, with its place, and ends with 2", async (_what, files, where) => {
+  ])("shows the error in a %s with its location, and exits with 2", async (_what, files, where) => {
     const host = fakeHost();
     const ran = await remandRun(host, [], {}, files);
     expect(ran.exit).toBe(2);
@@ -228,7 +228,7 @@ describe("remand run", () => {
       { "/work/stories/a.md": "---\nstatus: backlog\n---\nA\n" },
       "no story in stories is ready: 1 story is in the backlog",
     ],
-  ])("does not call it a success where nothing can be run: %j", async (stories, words) => {
+  ])("does not report success if nothing can run: %j", async (stories, words) => {
     const ran = await remandRun(fakeHost(), [], {}, { "/work/remand.yaml": CONFIG, ...stories });
     expect(ran).toMatchObject({ exit: 2, out: "" });
     expect(ran.err).toContain(words);

@@ -75,7 +75,7 @@ const round = (at: number, failing: readonly string[]): Round => ({
   identities: identities(failing),
 });
 
-test("work that failed goes back, with the count of its gate and the limit", () => {
+test("failed work is sent back with its gate's count and limit", () => {
   expect(decided({})).toMatchObject({
     type: "send-back",
     gate: "review",
@@ -86,17 +86,17 @@ test("work that failed goes back, with the count of its gate and the limit", () 
   });
 });
 
-test("a lint failure is repaired by command first, once", () => {
+test("a lint failure is first repaired by a command, once", () => {
   const lint = { gate: "ci", parts: { ciClass: "lint" } } as const;
   expect(decided(lint)).toEqual({ type: "fix-lint" });
   expect(short(decided({ ...lint, known: { lintFixed: true } }))).toBe("send-back");
   expect(short(decided({ gate: "ci", parts: { ciClass: "test" } }))).toBe("send-back");
 });
 
-describe("reviewers who ask for opposite things", () => {
+describe("reviewers who ask for opposite changes", () => {
   const conflict = (winner: string | null) => ({ between: ["ann", "bob"], winner, file: "src/a.ts", line: 7 }) as never;
 
-  test("are put before a person, with where", () => {
+  test("raise a question with the location", () => {
     const action = decided({ verdict: { conflicts: [conflict("ann"), conflict(null)] } });
     expect(action).toMatchObject({
       type: "raise-escalation",
@@ -107,7 +107,7 @@ describe("reviewers who ask for opposite things", () => {
     });
   });
 
-  test("are no question where one of them has the last word", () => {
+  test("raise no question if one of them has priority", () => {
     expect(short(decided({ verdict: { conflicts: [conflict("ann")] } }))).toBe("send-back");
     expect(short(decided({ verdict: { conflicts: [] } }))).toBe("send-back");
   });
@@ -116,14 +116,14 @@ describe("reviewers who ask for opposite things", () => {
 describe("failures of a gate", () => {
   const improving = [round(1, ["a", "b", "c"]), round(2, ["a", "b"])];
 
-  test("end the loop at the limit, and not before", () => {
+  test("end the loop at the limit and not earlier", () => {
     expect(short(decided({ known: { failures: 2 } }))).toBe("send-back");
     expect(decided({ known: { failures: 3 } })).toMatchObject({
       escalation: { gate: "review", reason: { type: "budget", budget: "failures:review", used: 3, limit: 3 } },
     });
   });
 
-  test("have one more round where each one fixed something", () => {
+  test("get one more round if every round fixed something", () => {
     const last = { gate: "checks", known: { failures: 3, rounds: improving } } as const;
     expect(decided(last)).toEqual({ type: "grant-grace", gate: "checks", failures: 3 });
     // The one that was granted is used up.
@@ -137,19 +137,19 @@ describe("failures of a gate", () => {
     expect(short(decided({ ...last, known: flat }))).toBe("ask: budget");
   });
 
-  test("have none beyond the ceiling, which no grace raises", () => {
+  test("get no round above the ceiling, even with grace", () => {
     const limits = { ...POLICY.limits, failures: { ...POLICY.limits.failures, checks: FAILURE_CEILING } };
     const known = { failures: FAILURE_CEILING, rounds: improving };
     expect(short(decided({ gate: "checks", policy: { ...POLICY, limits }, known }))).toBe("ask: budget");
   });
 
-  test("end nothing where the gate has no limit, or where they are not the work's", () => {
+  test("do not end the loop without a limit, or if the work is not at fault", () => {
     const limits = { ...POLICY.limits, failures: { ...POLICY.limits.failures, review: null } };
     expect(short(decided({ policy: { ...POLICY, limits }, known: { failures: 99 } }))).toBe("send-back");
     expect(short(decided({ gate: "ci", parts: { ciClass: "flaky" }, known: { failures: 99 } }))).toBe("send-back");
   });
 
-  test("of CI by a test are counted where the tests are", () => {
+  test("of a test in CI count for the gate that runs tests", () => {
     const action = decided({ gate: "ci", parts: { ciClass: "test" }, known: { failures: 9 }, state: {} });
     expect(action).toMatchObject({ type: "send-back", gate: "ci", variant: "ci", failure: 0, failureLimit: 3 });
   });
@@ -158,7 +158,7 @@ describe("failures of a gate", () => {
 describe("a stall that shows at once", () => {
   const cascade = { gate: "checks", known: { rounds: [round(0, ["a"]), round(1, ["old 1"])] } } as const;
 
-  test("of broken tests goes back to the best tree, once", () => {
+  test("because of broken tests restores the best tree once", () => {
     expect(decided(cascade)).toEqual({ type: "restore-tree", tree: "t0" });
     expect(decided({ ...cascade, failing: { restored: true } })).toMatchObject({
       escalation: { gate: "checks", reason: { type: "stall", stall: "regression-cascade" } },
@@ -166,34 +166,34 @@ describe("a stall that shows at once", () => {
     expect(short(decided({ ...cascade, state: { tree: treeId("t0") } }))).toBe("ask: stall");
   });
 
-  test("of a tree that was there before is a question", () => {
+  test("because of an earlier tree raises a question", () => {
     const trees = ["one", "two", "one"].map(treeId);
     expect(decided({ state: { trees } })).toMatchObject({
       escalation: { reason: { type: "stall", stall: "oscillation" } },
     });
   });
 
-  test("of a tree that was there before restores nothing, even where another tree was better", () => {
+  test("because of an earlier tree restores nothing, even if another tree was better", () => {
     const trees = ["one", "two", "one"].map(treeId);
     const known = { rounds: [round(0, ["a"]), round(1, ["a", "b"])] };
     expect(short(decided({ gate: "checks", state: { trees }, known }))).toBe("ask: stall");
   });
 
-  test("is none where the breaker is off", () => {
+  test("does not stop the loop if the breaker is off", () => {
     const policy = { ...POLICY, circuitBreaker: false };
     expect(short(decided({ ...cascade, policy }))).toBe("send-back");
     expect(short(decided({ policy, state: { trees: ["one", "two", "one"].map(treeId) } }))).toBe("send-back");
   });
 });
 
-describe("the cause", () => {
-  test("is looked for first where the gate wants it, and once", () => {
+describe("the search for the cause", () => {
+  test("runs first if the gate's rules say so, and once", () => {
     const wants = review({ blame: true });
     expect(decided({ policy: wants })).toEqual({ type: "find-blame", gate: "review", tree: "t1" });
     expect(short(decided({ policy: wants, failing: { blame: blame("unmet") } }))).toBe("send-back");
   });
 
-  test("is not looked for after the last attempt: no agent would get it", () => {
+  test("does not run after the last attempt: no agent would get the result", () => {
     const policy = review({ blame: true });
     const { counters } = asking(null, null);
     const last = { counters: { ...counters, attempts: policy.limits.iterations } };
@@ -202,7 +202,7 @@ describe("the cause", () => {
     expect(short(decided({ policy, state: raised }))).toBe("find-blame");
   });
 
-  test("of a hidden check's failure is not looked for: it would show in the brief", () => {
+  test("does not run for a failed hidden check: the brief would reveal it", () => {
     const verdict = { hidden: { failed: 1, report: evidenceId("a".repeat(64)) } };
     expect(short(decided({ policy: review({ blame: true }), verdict }))).toBe("send-back");
   });
@@ -215,13 +215,13 @@ describe("the cause", () => {
     expect(decided({ failing: { blame: blame(verdict) } })).toMatchObject({ escalation: { gate: "review", reason } });
   });
 
-  test("each file that is suspected is named once", () => {
+  test("names each suspected file once", () => {
     const [suspect] = blame("culprit").suspects;
     const twice = { ...blame("too-broad"), suspects: [suspect!, suspect!] };
     expect(decided({ failing: { blame: twice } })).toMatchObject({ escalation: { reason: { files: ["src/a.ts"] } } });
   });
 
-  test("too-broad is no question while a target is not met: the fix may be outside of what changed", () => {
+  test("too-broad raises no question while a target is unmet: the fix may be outside the changes", () => {
     const target = "test/a.test.ts > adds";
     const identities = { failing: [target], unlisted: 0, passing: [], passedAtBase: [], passedLast: [] };
     const verdict = { identities: { ...identities, ranTests: ["test"], notLoaded: [] } };
@@ -231,7 +231,7 @@ describe("the cause", () => {
     expect(short(decided({ failing, verdict }))).not.toBe("send-back");
   });
 
-  test("unknown is a question only where the gate says so", () => {
+  test("unknown raises a question only if the gate's rules say so", () => {
     const failing = { blame: blame("unknown") };
     expect(decided({ failing, policy: review({ onUnexplained: "escalate" }) })).toMatchObject({
       escalation: { reason: { type: "non-deterministic", detail: "it is unknown" } },
@@ -239,12 +239,12 @@ describe("the cause", () => {
     expect(short(decided({ failing, policy: review({ onUnexplained: "send-back" }) }))).toBe("send-back");
   });
 
-  test.each(["culprit", "multi", "unmet"] as const)("%s is for rework", (verdict) => {
+  test.each(["culprit", "multi", "unmet"] as const)("%s is sent back for rework", (verdict) => {
     expect(short(decided({ failing: { blame: blame(verdict) } }))).toBe("send-back");
   });
 });
 
-test("a stall that shows with the cause is a question, unless the breaker is off", () => {
+test("a stall that needs the cause raises a question, unless the breaker is off", () => {
   const policy = { ...POLICY, stall: { ...POLICY.stall, sameFailure: 2 } };
   const known = { rounds: [ROUND, ROUND] };
   expect(decided({ policy, known })).toMatchObject({
@@ -254,13 +254,13 @@ test("a stall that shows with the cause is a question, unless the breaker is off
 });
 
 describe("a person", () => {
-  test("allows each rework of a conservative run", () => {
+  test("approves each rework of a conservative run", () => {
     expect(decided({ policy: { ...POLICY, autonomy: "conservative" } })).toMatchObject({
       escalation: { gate: "review", reason: { type: "approval", of: "rework" } },
     });
   });
 
-  test("who said go on stands above the rules that would have asked them", () => {
+  test("who approved a rework is not asked again by the rules", () => {
     const approved = {
       failing: { approved: true },
       policy: { ...review({ blame: true }), autonomy: "conservative" },
@@ -295,14 +295,14 @@ describe("the form of the brief", () => {
     expect(form({ gate: "ci", parts: { ciClass: "test" } })).toBe("ci");
   });
 
-  test("is the phase's where the work goes back to one whose product is text", () => {
+  test("is the phase's if the work goes back to a text phase", () => {
     const phases = (["plan", "implement"] as const).map((phase) => ({ phase, gates: ["review" as const] }));
     const planned = { ...POLICY, phases: phases.map((plan) => ({ ...POLICY.phases[0]!, ...plan })) };
     expect(form({ policy: planned, parts: { category: "architecture" } })).toBe("phase");
     expect(form({ policy: planned })).toBe("review");
   });
 
-  test("is about the environment where one check passes in some and fails in others", () => {
+  test("is about the environment if a check passes in some and fails in others", () => {
     const both = [run("unit", "pass"), run("unit", "fail")];
     expect(form({ gate: "checks", verdict: { runs: both } })).toBe("environment");
     expect(form({ gate: "audit", verdict: { runs: both } })).toBe("environment");

@@ -21,7 +21,7 @@ const ends = (outcome: AttemptOutcome, times: number): Script => {
       : null;
 };
 
-describe("a dispatch that gave nothing to judge", () => {
+describe("a dispatch without a usable result", () => {
   it.each<[AttemptOutcome, number, string]>([
     [{ type: "crashed", detail: "exit 1" }, 3, "the agent crashed 3 times"],
     [{ type: "timed-out", afterMs: 60_000 }, 3, "the agent timed out 3 times"],
@@ -37,7 +37,7 @@ describe("a dispatch that gave nothing to judge", () => {
     expect(stateOf(fewer.run, "a").counters.attempts).toBe(1);
   });
 
-  it("says what to do about an agent that cannot be used", () => {
+  it("explains how to fix an agent that cannot run", () => {
     const ran = runScript(
       begin(POLICY, story("a")),
       ends({ type: "unusable", detail: "no credit", fix: "add credit" }, 1),
@@ -48,14 +48,14 @@ describe("a dispatch that gave nothing to judge", () => {
   });
 
   // S4.75
-  it("waits as long as the provider says, and doubles its own waits", () => {
+  it("waits as long as the provider says, and doubles the default waits", () => {
     const limited = runScript(begin(POLICY, story("a")), ends({ type: "rate-limited", retryAt: 70_000 }, 1));
     expect(limited.now).toBe(70_000);
     const crashed = runScript(begin(POLICY, story("a")), ends({ type: "crashed", detail: "" }, 2));
     expect(crashed.now).toBe(POLICY.limits.backoffMs * 3);
   });
 
-  it("stopped by a person: held until released, and nothing is counted", () => {
+  it("stopped by a person: paused until resumed, and not counted", () => {
     const ran = runScript(begin(POLICY, story("a")), ends({ type: "stopped", by: "Ada" }, 1));
     expect(stateOf(ran.run, "a")).toMatchObject({ held: true, counters: { attempts: 0, lastFailure: null } });
     expect(nextWake(ran.run)).toBeNull();
@@ -64,7 +64,7 @@ describe("a dispatch that gave nothing to judge", () => {
   });
 
   // S4.33, S4.54, S4.102
-  it("interrupted with the engine: the counts are given back, and the step is decided again", () => {
+  it("interrupted with the engine: not counted, and the step is decided again", () => {
     let run = begin(POLICY, story("a"));
     run = runScript(run, (command) => (command.type === "start-attempt" ? [attemptStart(command)] : null)).run;
     expect(stateOf(run, "a").counters.attempts).toBe(1);
@@ -79,7 +79,7 @@ describe("a dispatch that gave nothing to judge", () => {
     expect(stateOf(ran.run, "a").ending?.how).toBe("accepted");
   });
 
-  it("interrupted in a gate: the gate judges again", () => {
+  it("interrupted in a gate: the gate runs again", () => {
     const run = runScript(begin(POLICY, story("a")), (command) =>
       command.type === "start-gate"
         ? [{ type: "gate.started", gate: command.gate, tree: command.tree, stages: [] }]
@@ -89,13 +89,13 @@ describe("a dispatch that gave nothing to judge", () => {
   });
 });
 
-describe("an end that comes late", () => {
+describe("a late result of an attempt", () => {
   const working = () =>
     runScript(begin(POLICY, story("a")), (command) =>
       command.type === "start-attempt" ? [attemptStart(command)] : null,
     ).run;
 
-  it("of another attempt is paid for and changes nothing else", () => {
+  it("of another attempt only adds its cost", () => {
     const run = foldEvents(working(), "a", attemptEnd(7, { type: "ready" }, "t7", { costUsd: 2, durationMs: 3 }));
     expect(stateOf(run, "a")).toMatchObject({
       running: { attempt: 1 },
@@ -105,7 +105,7 @@ describe("an end that comes late", () => {
     expect(run.spent.costUsd).toBe(2);
   });
 
-  it("an agent that does not say what it cost makes every sum a floor; a step of the engine does not", () => {
+  it("an agent without a reported cost makes every sum a minimum; a step of the engine does not", () => {
     const { costUsd: _unknown, ...silent } = attemptEnd(1, { type: "ready" }, "t7") as {
       costUsd?: number;
     } & AttemptFinished;
@@ -123,13 +123,13 @@ describe("an end that comes late", () => {
     expect([stateOf(step, "a").spent.costUnknown, step.spent.costUnknown]).toEqual([false, false]);
   });
 
-  it("of a settled story is paid for", () => {
+  it("of a settled story only adds its cost", () => {
     const over = foldEvents(working(), "a", answer("abandon"), attemptEnd(1, { type: "ready" }, "t7", { costUsd: 2 }));
     expect(stateOf(over, "a")).toMatchObject({ ending: { how: "abandoned" }, spent: { costUsd: 2 } });
     expect(stateOf(foldEvents(over, "a", { type: "story.held", by: "Ada" }), "a").held).toBe(false);
   });
 
-  it("something unreadable is paid for, and is asked about in its conversation", () => {
+  it("an unreadable reply adds its cost, and the agent is asked again in its conversation", () => {
     const session = { agent: "claude", id: "c1", totals: { tokens: 70 } };
     const unclear = {
       type: "attempt.unclear",
@@ -149,13 +149,13 @@ describe("an end that comes late", () => {
     expect(stateOf(foldEvents(run, "a", { ...unclear, attempt: 9 }), "a").spent.costUsd).toBe(4);
   });
 
-  it("something unreadable of another attempt is nothing", () => {
+  it("an unreadable reply of another attempt changes nothing", () => {
     const run = foldEvents(working(), "a", { type: "attempt.unclear", attempt: 9, detail: "", durationMs: 0 });
     expect(stateOf(run, "a").running).toMatchObject({ unclear: 0 });
   });
 });
 
-describe("an agent that is missing", () => {
+describe("a missing agent", () => {
   const roles = (fallback: Record<string, string>): Policy => ({
     ...POLICY,
     roles: {
@@ -194,7 +194,7 @@ describe("an agent that is missing", () => {
     expect(stateOf(ran.run, "a").ending?.how).toBe("accepted");
   });
 
-  it("a story's own role is asked before the phase's", () => {
+  it("a story's own role comes before the phase's", () => {
     const ran = runScript(begin(POLICY, story("a", { role: roleName("rustacean") })));
     expect(commandsOf(ran, "start-attempt")[0]?.role).toBe("rustacean");
   });

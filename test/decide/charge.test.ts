@@ -14,8 +14,8 @@ const withGates = (...gates: GateName[]): Policy => ({ ...policy, phases: [{ pha
 const state = (change: Partial<StoryState> = {}): StoryState => ({ ...newStory(story("a"), 0, 0), policy, ...change });
 const ci = (ciClass: CiClass) => judgement("ci", "t1", "fail", { ciClass });
 
-describe("whose budget a judgement is charged to", () => {
-  it("is nobody's unless the work failed", () => {
+describe("the budget that a judgement is charged to", () => {
+  it("is none unless the work failed", () => {
     for (const result of RESULTS.filter((each) => each !== "fail")) {
       expect(chargedGate(state(), judgement("checks", "t1", result)), result).toBeNull();
       expect(chargedGate(state(), judgement("ci", "t1", result)), result).toBeNull();
@@ -38,13 +38,13 @@ describe("whose budget a judgement is charged to", () => {
     expect(chargedGate(state({ policy: withGates("review", "checks", "ci") }), ci(ciClass))).toBe(gate);
   });
 
-  it("of tests in CI is that of the gate with the tests", () => {
+  it("of tests in CI is that of the gate that runs tests", () => {
     expect(chargedGate(state({ policy: withGates("checks", "tdd", "ci") }), ci("test"))).toBe("tdd");
     expect(chargedGate(state({ policy: withGates("review", "ci") }), ci("build"))).toBe("ci");
     expect(chargedGate(state({ policy: null }), ci("test"))).toBe("ci");
   });
 
-  it("of lint in CI is CI's own once it was repaired by command", () => {
+  it("of lint in CI is CI's own once a command has repaired it", () => {
     expect(chargedGate(withGate(state(), "ci", { lintFixed: true }), ci("lint"))).toBe("ci");
   });
 });
@@ -52,7 +52,7 @@ describe("whose budget a judgement is charged to", () => {
 describe("a charge", () => {
   const failed = judgement("checks", "t1", "fail");
 
-  it("is counted twice, for the budget and for ever, and can be taken back, but not below nothing", () => {
+  it("counts for the budget and for the total, and can be reversed, but not below zero", () => {
     const once = chargeFailure(state(), failed);
     expect(once.gates.checks).toMatchObject({ failures: 1, failuresEver: 1 });
     expect(chargeFailure(once, failed).gates.checks).toMatchObject({ failures: 2, failuresEver: 2 });
@@ -60,7 +60,7 @@ describe("a charge", () => {
     expect(refundFailure(state(), failed).gates.checks).toMatchObject({ failures: 0, failuresEver: 0 });
   });
 
-  it("that is nobody's changes nothing", () => {
+  it("to no budget changes nothing", () => {
     const before = state();
     const passed = judgement("checks", "t1", "pass");
     expect(chargeFailure(before, passed)).toBe(before);
@@ -75,18 +75,18 @@ describe("how many failures of a gate end the loop", () => {
     limits: { ...policy.limits, failures: { ...policy.limits.failures, checks: failures } },
   });
 
-  it("is what the policy says; without a policy, or a limit in it, nothing", () => {
+  it("is the policy's limit; `null` without a policy or a limit", () => {
     expect(failureLimit(state({ policy: limited(3) }), "checks")).toBe(3);
     expect(failureLimit(state({ policy: limited(null) }), "checks")).toBeNull();
     expect(failureLimit(state({ policy: null }), "checks")).toBeNull();
   });
 
-  it("is what the story says, where it says something: one more than its reworks", () => {
+  it("is the story's own limit: one more than its reworks", () => {
     const own = state({ story: story("a", { maxReworks: 4 }), policy: limited(3) });
     expect(failureLimit(own, "checks")).toBe(5);
   });
 
-  it("can be raised, and grows by what was given as grace, up to the ceiling", () => {
+  it("can be raised, and grows with grace, up to the ceiling", () => {
     const raised = { policy: limited(3), raised: { "failures:checks": 6 } };
     expect(failureLimit(state(raised), "checks")).toBe(6);
     expect(failureLimit(state({ ...raised, grace: { checks: 2 } }), "checks")).toBe(8);

@@ -78,7 +78,7 @@ function isNearer(a: Told, b: Told): boolean {
   return a.blocking < b.blocking;
 }
 
-describe("stop rules over made-up histories", () => {
+describe("stop rules over generated histories", () => {
   test("a loop in which every round fixes something and breaks nothing never stops by plateau or cascade", () => {
     // Each round takes some away from what fails; new tests that were asked for may come, and a round may not load.
     const steps = fc.array(fc.record({ take: fc.nat(), adds: fc.boolean(), stumbles: fc.boolean() }), {
@@ -132,7 +132,7 @@ describe("stop rules over made-up histories", () => {
     );
   });
 
-  test("the best round loaded, and none that loaded is nearer to a pass", () => {
+  test("the best round loaded, and no loaded round is nearer to a pass", () => {
     fc.assert(
       fc.property(history, (told) => {
         const best = bestRound(roundsOf(told), TARGETS);
@@ -165,7 +165,7 @@ describe("stop rules over made-up histories", () => {
     );
   });
 
-  test("what the tests are called makes no difference", () => {
+  test("names of tests make no difference", () => {
     const renamed = (name: string): string => `z${[...name].toReversed().join("")}`;
     fc.assert(
       fc.property(history, (told) => {
@@ -185,7 +185,7 @@ describe("stop rules over made-up histories", () => {
     );
   });
 
-  test("how many fail makes no difference: a thousand more of what failed from the start change nothing", () => {
+  test("the number of failures makes no difference: a thousand more from the start change nothing", () => {
     const crowd = Array.from({ length: 1000 }, (_, i) => `crowd ${i}`);
     fc.assert(
       fc.property(history, (told) => {
@@ -199,7 +199,7 @@ describe("stop rules over made-up histories", () => {
     );
   });
 
-  test("a loop that goes round among the same tests ends by plateau, whatever the order", () => {
+  test("a loop among the same tests ends by plateau, in any order", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...NEW), { minLength: 40, maxLength: 40 }), (order) => {
         const rounds = roundsOf(order.map((name) => ({ failing: [name], loads: true, blocking: 1 })));
@@ -209,7 +209,7 @@ describe("stop rules over made-up histories", () => {
     );
   });
 
-  test("the gate passed in between: what failed before it is neither a tree to go back to nor a comparison", () => {
+  test("rounds before the gate's last pass are neither restored nor compared", () => {
     const [first, second] = roundsOf([
       { failing: ["new 1"], loads: true, blocking: 1 },
       { failing: ["base 1"], loads: true, blocking: 1 },
@@ -228,7 +228,7 @@ describe("stop rules over made-up histories", () => {
     expect(brokenTests([first!, passedLast], [])).toEqual(["new 2"]);
   });
 
-  test("rounds of an older journal, which know no tests, are no comparison", () => {
+  test("rounds of an older journal without tests are not compared", () => {
     const [first, second] = roundsOf([
       { failing: ["new 1"], loads: true, blocking: 1 },
       { failing: ["base 1"], loads: true, blocking: 1 },
@@ -239,7 +239,7 @@ describe("stop rules over made-up histories", () => {
     expect(bestRound([old], [])).toBeNull();
   });
 
-  describe("where a run does not name all of its failing tests", () => {
+  describe("a run that does not name all of its failing tests", () => {
     const [first, second] = roundsOf([
       { failing: ["new 1"], loads: true, blocking: 1 },
       { failing: ["base 1"], loads: true, blocking: 1 },
@@ -249,12 +249,12 @@ describe("stop rules over made-up histories", () => {
       identities: { ...round.identities!, unlisted: more },
     });
 
-    test("those without a name count as lost", () => {
+    test("counts failures without a name as lost", () => {
       expect(bestRound([unlisted(first, 2), second], [])).toBe(second);
       expect(bestRound([unlisted(first, 1), unlisted(second, 1)], [])!.commit).toBe(first.commit);
     });
 
-    test("what failed at the base is fixed only where its name is among those that passed", () => {
+    test("shows a base failure as fixed only if its name is among the passed tests", () => {
       const named = {
         ...unlisted(second, 1),
         identities: { ...unlisted(second, 1).identities!, passing: ["target 1"] },
@@ -262,7 +262,7 @@ describe("stop rules over made-up histories", () => {
       expect(bestRound([unlisted(second, 1), named], ["target 1"])).toBe(named);
     });
 
-    test("such a round is no comparison: what fails now may have failed then", () => {
+    test("is not compared: tests that fail now may have failed then", () => {
       expect(brokenTests([first, second], [])).toEqual(["base 1"]);
       expect(brokenTests([unlisted(first, 1), second], [])).toEqual([]);
     });
@@ -279,7 +279,7 @@ describe("stop rules over made-up histories", () => {
     expect(brokenTests([best, passedLast], [])).toEqual(["new 2"]);
   });
 
-  test("a round that does not load breaks nothing, even where it did not load before for the same reason", () => {
+  test("a round that does not load breaks nothing, even if an earlier one did not load for the same reason", () => {
     const [first, best, now] = roundsOf([
       { failing: [], loads: false, blocking: 1 },
       { failing: ["new 1"], loads: true, blocking: 1 },
@@ -301,7 +301,7 @@ describe("stop rules over made-up histories", () => {
     expect(openCount([old])).toBe(0);
   });
 
-  test("a round improves where it fixes something, loads, and neither breaks nor brings back anything", () => {
+  test("a round improves if it loads, fixes something, and breaks or brings back nothing", () => {
     const told = (failing: readonly string[], loads = true): Told => ({ failing, loads, blocking: failing.length });
     const improves = (...history: Told[]): boolean => isStrictlyImproving(roundsOf(history), TARGETS);
     const both = ["new 1", "new 2"];

@@ -66,7 +66,7 @@ describe("composeBrief", () => {
   });
 
   // S4.46
-  it("puts what must be fixed apart from what is only said, the gravest first, and takes its priority from the first", () => {
+  it("separates required findings from information, the worst first, and takes its priority from the first", () => {
     const findings = [
       finding("minor", "one"),
       finding("major", "two"),
@@ -80,14 +80,14 @@ describe("composeBrief", () => {
     expect(brief?.priority).toBe("HIGH");
   });
 
-  it("has a middling priority where nothing was listed", () => {
+  it("has a medium priority without findings", () => {
     const [brief] = briefs("critic-audit", {
       gates: { review: [{ result: "fail", more: { findings: [], blocking: [] } }] },
     });
     expect(brief).toMatchObject({ required: [], information: [], priority: "MEDIUM" });
   });
 
-  it("says the class, step and run of a CI failure", () => {
+  it("names the class, step and run of a CI failure", () => {
     const [brief] = briefs("factory", { gates: { ci: [{ result: "fail", ciClass: "build" }] } });
     expect(brief?.ci).toEqual({ class: "build", step: "test", runId: "17" });
   });
@@ -102,14 +102,14 @@ describe("composeBrief", () => {
   });
 
   // S3.11
-  it("counts the reworks of the blamed place, and of no other", () => {
+  it("counts the reworks of the blamed location only", () => {
     const at = (file: string) => ({ verdict: "culprit", file }) as const;
     const blame = [at("src/auth.ts"), at("src/b.ts"), at("src/auth.ts"), "unmet"] as const;
     const all = briefs("goal", { gates: { checks: ["fail", "fail", "fail", "fail"] }, blame });
     expect(all.map(({ locationAttempt }) => locationAttempt)).toEqual([1, 1, 2, undefined]);
   });
 
-  it("names the iterations where a gate has no limit, and what a person said", () => {
+  it("names the iterations if a gate has no limit, and a person's guidance", () => {
     const first = runScript(
       begin(presetPolicy("critic-audit"), story("a")),
       world({ gates: { review: ["fail", "fail", "fail"] } }),
@@ -126,7 +126,7 @@ describe("composeBrief", () => {
     });
   });
 
-  it("spells the format out after something nobody could read", () => {
+  it("explains the format in full after an unreadable reply", () => {
     const state = {
       ...newStory(story("a"), 0, 0),
       counters: { ...newStory(story("a"), 0, 0).counters, lastFailure: { type: "unclear", detail: "" } as const },
@@ -148,7 +148,7 @@ describe("composeBrief", () => {
     });
   });
 
-  it("leaves out of what was tried before the attempts that no gate judged", () => {
+  it("leaves out earlier attempts that no gate judged", () => {
     let crashes = 1;
     const crash: Script = (command, state) =>
       command.type === "start-attempt" && command.attempt === 2 && crashes-- > 0

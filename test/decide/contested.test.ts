@@ -38,7 +38,7 @@ describe("contested tests without a reviewer", () => {
   const ALONE = withGates("checks");
   const asked = () => worked(ALONE, { checks: [CONTESTED] }).run;
 
-  it("are one question that lists all of them, before anything else is done with the tree", () => {
+  it("raise one question with all of them before any other step", () => {
     const { run, lines } = worked(withGates("checks", "ci"), { checks: [CONTESTED] });
     expect(lines).not.toContain("judge ci");
     expect(reasonIn(run)).toEqual({ type: "contested-tests", tests: NAMES });
@@ -50,7 +50,7 @@ describe("contested tests without a reviewer", () => {
     expect(escalation.options.map(({ verb }) => verb)).toEqual(["allow", "send-back", "abandon"]);
   });
 
-  it("that cannot fail are asked about by that, and go through like others", () => {
+  it("that cannot fail raise that question, and can be accepted like others", () => {
     const unfailing: Says = { result: "pass", more: { contested: [{ ...ADDS, why: "cannot-fail" }] } };
     const { run } = worked(ALONE, { checks: [unfailing] });
     expect(reasonIn(run)).toEqual({ type: "contested-tests", tests: [ADDS.test], cannotFail: [ADDS.test] });
@@ -60,7 +60,7 @@ describe("contested tests without a reviewer", () => {
     expect(goOn(run, answer("allow", { message: "it is right" })).lines).toEqual(["accept"]);
   });
 
-  it("go through once a person allows them, with the person's name beside the acceptance", () => {
+  it("are accepted once a person allows them, with the person's name in the notes", () => {
     const { run, lines } = goOn(asked(), answer("allow", { message: "the story asks for it" }));
     expect(lines).toEqual(["accept"]);
     expect(notesOf(run)).toEqual([`2 tests changed with Ada's permission: ${NAMES.join(", ")}`]);
@@ -69,12 +69,12 @@ describe("contested tests without a reviewer", () => {
     );
   });
 
-  it("are asked about again where only some are allowed", () => {
+  it("raise the question again if only some are allowed", () => {
     const { run } = goOn(asked(), answer("allow", { tests: [ADDS.test] }));
     expect(reasonIn(run)).toEqual({ type: "contested-tests", tests: [GONE.test] });
   });
 
-  it("are licensed for later trees of the story too, and the gate is told", () => {
+  it("are licensed for later trees of the story too, also in the gate's request", () => {
     const run = foldEvents(asked(), "a", answer("allow"));
     const state = stateOf(run, "a");
     const place = { path: "/p", base: "c0", tree: state.tree!, commit: "c1", branch: "b" } as never;
@@ -95,7 +95,7 @@ describe("contested tests without a reviewer", () => {
     expect(notesOf(later)).toEqual([`Ada allowed the work to change ${NAMES.join(", ")}`]);
   });
 
-  it("go back with each test as a finding that says what to restore", () => {
+  it("are sent back, each as a finding with what to restore", () => {
     const state = stateOf(foldEvents(asked(), "a", answer("send-back", { message: "keep the tests" })), "a");
     const { action } = nextStep(state, { base: "c0", usualMs: null });
     expect(action).toMatchObject({ type: "send-back", gate: "person" });
@@ -113,11 +113,11 @@ describe("contested tests without a reviewer", () => {
     for (const { suggestedFix } of brief.required) expect(suggestedFix).toContain("as it is at the base");
   });
 
-  it("end the story where a person abandons it", () => {
+  it("end the story if a person abandons it", () => {
     expect(stateOf(goOn(asked(), answer("abandon")).run, "a").ending).toMatchObject({ how: "abandoned" });
   });
 
-  it("are no question where the story licenses them, by name, file or pattern", () => {
+  it("raise no question if the story licenses them by name, file or pattern", () => {
     for (const tests of [NAMES, ["test/a.test.ts", "removes"], ["test/**"]])
       expect(notesOf(worked(ALONE, { checks: [CONTESTED] }, { tests }).run)).toEqual([]);
     expect(reasonIn(worked(ALONE, { checks: [CONTESTED] }, { tests: ["adds"] }).run)).toMatchObject({
@@ -125,13 +125,13 @@ describe("contested tests without a reviewer", () => {
     });
   });
 
-  it("are asked about of the tdd gate too", () => {
+  it("of the tdd gate raise the question too", () => {
     expect(reasonIn(worked(withGates("tdd"), { tdd: [CONTESTED] }).run)).toMatchObject({ type: "contested-tests" });
   });
 });
 
 describe("a license", () => {
-  it("is the one that the story had when it started: its file, edited later, gives none", () => {
+  it("is the one that the story had when it started, not a later edit of its file", () => {
     const started = worked(withGates("checks"), { checks: ["error", "error", "error"] }).run;
     const changed = story("a", { tests: ["**"], title: "Another title" });
     const run = foldEvents(started, "a", { type: "story.changed", story: changed, what: ["tests", "title"] });
@@ -145,7 +145,7 @@ describe("a license", () => {
     expect(stateOf(queued, "a").story.tests).toEqual(["**"]);
   });
 
-  it("can be given unasked, and leaves another question open", () => {
+  it("can be given without a question, and leaves another question open", () => {
     const stuck = worked(withGates("checks"), { checks: ["error", "error", "error"] }).run;
     const run = foldEvents(stuck, "a", answer("allow", { tests: ["test/**"] }));
     expect(reasonIn(run)).toMatchObject({ type: "gate-error" });
@@ -154,7 +154,7 @@ describe("a license", () => {
     expect(notesOf(done)).toEqual([`2 tests changed with Ada's permission: ${NAMES.join(", ")}`]);
   });
 
-  it("without tests answers no other question", () => {
+  it("without tests does not answer another question", () => {
     const stuck = worked(withGates("checks"), { checks: ["error", "error", "error"] }).run;
     expect(stateOf(foldEvents(stuck, "a", answer("allow")), "a")).toMatchObject({ escalation: { id: "esc-a-1" } });
   });
@@ -164,13 +164,13 @@ describe("contested tests with a reviewer", () => {
   const REVIEWED = withGates("checks", "review");
   const SHOWN: Says = { result: "pass", more: { contested: [ADDS, GONE] } };
 
-  it("are the reviewer's: its pass lets them through, and acceptance says so", () => {
+  it("are accepted by the reviewer's pass, and the acceptance notes that", () => {
     const { run, lines } = worked(REVIEWED, { checks: [CONTESTED], review: [SHOWN] });
     expect(lines.filter((line) => line.startsWith("judge"))).toEqual(["judge checks", "judge review"]);
     expect(notesOf(run)).toEqual([`2 contested tests, accepted by the critic: ${NAMES.join(", ")}`]);
   });
 
-  it("name the reviewers of the stages, where a preset has no critic", () => {
+  it("name the reviewers of the stages if a preset has no critic", () => {
     const stages = ["security-reviewer", "code-reviewer"].map((role) => ({
       stage: role,
       result: "pass" as const,
@@ -183,13 +183,13 @@ describe("contested tests with a reviewer", () => {
     ]);
   });
 
-  it("go back when the reviewer fails the work", () => {
+  it("are sent back when the reviewer fails the work", () => {
     const { run, lines } = worked(REVIEWED, { checks: [CONTESTED], review: ["fail"] });
     expect(lines).toContain("send back from review to implement");
     expect(notesOf(run)).toEqual([]);
   });
 
-  it("are the critic's and the auditor's where both ruled", () => {
+  it("name the critic and the auditor if both ruled", () => {
     const { run } = worked(withGates("checks", "review", "audit"), {
       checks: [CONTESTED],
       review: [SHOWN],
@@ -206,7 +206,7 @@ describe("contested tests with a reviewer", () => {
     expect(reasonIn(run)).toMatchObject({ type: "contested-tests" });
   });
 
-  it("are asked about where the review was waived instead of passed", () => {
+  it("raise a question if the review was waived instead of passed", () => {
     const first = worked(REVIEWED, { checks: [CONTESTED], review: ["error", "error", "error"] }).run;
     expect(reasonIn(first)).toMatchObject({ type: "gate-error" });
     const { run } = goOn(first, answer("waive", { gate: "review" }));
@@ -223,7 +223,7 @@ describe("contested tests and phases", () => {
     ],
   });
 
-  it("are asked about before a phase that would not report them again", () => {
+  it("raise a question before a phase that would not report them again", () => {
     const { run } = worked(twoPhases("review"), { checks: [CONTESTED] });
     expect(reasonIn(run)).toMatchObject({ type: "contested-tests" });
     expect(stateOf(run, "a").phase).toBe("plan");
@@ -239,28 +239,28 @@ describe("contested tests and phases", () => {
   });
 });
 
-describe("tests that were seen", () => {
+describe("pinned tests", () => {
   const seenIn = (run: RunState) => gateRequest(stateOf(run, "a"), PLACE, GATE).seenTree;
   const PLACE = { path: "/w", base: "base", branch: "b", tree: treeId("t"), commit: "c" };
   const GATE = { gate: "checks", tree: "t", stages: [], since: null, answer: [], timeoutMs: 1, key: "a:1" } as never;
 
-  it.each(["review", "audit", "tdd"] as const)("by a pass of the %s gate are pinned", (gate) => {
+  it.each(["review", "audit", "tdd"] as const)("are those of a pass of the %s gate", (gate) => {
     const { run } = worked(withGates(gate, "checks"), { checks: [CONTESTED] });
     expect(seenIn(run)).toBe(stateOf(run, "a").tree);
   });
 
-  it("are not those that the checks alone have run, nor those that the tdd gate contests", () => {
+  it("are not those that only checks ran, nor those that the tdd gate contests", () => {
     expect(seenIn(worked(withGates("checks", "ci"), { ci: [{ result: "fail" }] }).run)).toBeUndefined();
     expect(seenIn(worked(withGates("tdd", "ci"), { tdd: [CONTESTED] }).run)).toBeUndefined();
   });
 
-  it("are those that a person was asked about and allowed", () => {
+  it("are those that a person allowed", () => {
     const { run } = worked(withGates("checks"), { checks: [CONTESTED] });
     expect(seenIn(run)).toBeUndefined();
     expect(seenIn(foldEvents(run, "a", answer("allow")))).toBe(stateOf(run, "a").tree);
   });
 
-  it("go along when the engine brings the target in, and are forgotten when an older tree comes back", () => {
+  it("stay when the engine merges the target, and are dropped when an older tree is restored", () => {
     const { run } = worked(withGates("review", "checks"), { checks: [CONTESTED] });
     const commit = "c".repeat(40);
     const updated = foldEvents(run, "a", {

@@ -50,8 +50,8 @@ const attempt = (number: number, phase: Phase): AttemptSummary => ({
   failed: "",
 });
 
-describe("what is said of a stall", () => {
-  test("no change: how many reworks in a row", () => {
+describe("the description of a stall", () => {
+  test("no change: the number of reworks in a row", () => {
     const after = (unchanged: number): StoryState => state([], { counters: { ...state([]).counters, unchanged } });
     expect(stalledUnchanged(after(1), POLICY)).toBeNull();
     expect(stalledUnchanged(after(2), POLICY)).toEqual({
@@ -80,7 +80,7 @@ describe("what is said of a stall", () => {
     );
   });
 
-  test("the same failure: how often", () => {
+  test("the same failure: the number of times", () => {
     const same = [1, 2, 3].map((at) => round(at, [`a${at}`], "same"));
     expect(stalledByCause(state(same), POLICY, "checks")).toEqual({
       stall: "same-failure",
@@ -89,7 +89,7 @@ describe("what is said of a stall", () => {
     expect(stalledByCause(state(same.slice(1)), POLICY, "checks")).toBeNull();
   });
 
-  test("a plateau: how many rounds, and how much is still open", () => {
+  test("a plateau: the number of rounds, and of open findings", () => {
     const flat = [round(1, ["a"]), round(2, ["a", "b"]), round(3, ["a", "b", "c"])];
     expect(stalledByCause(state(flat), POLICY, "checks")).toEqual({
       stall: "plateau",
@@ -97,7 +97,7 @@ describe("what is said of a stall", () => {
     });
   });
 
-  test("a trouble spot: where, and how many failures since a pass", () => {
+  test("a trouble spot: the location, and the failures since a pass", () => {
     const event = blameEvent("checks", "culprit", "src/a.ts");
     const blame = event.type === "blame.found" ? event.blame : null;
     const record = { attempts: 1, lastAttemptAt: 0, outcomes: [], totalCostUsd: 0 };
@@ -114,8 +114,8 @@ describe("what is said of a stall", () => {
   });
 });
 
-describe("what is no stall", () => {
-  test("failures whose cause is not known are not the same failure", () => {
+describe("no stall", () => {
+  test("failures with unknown causes are not the same failure", () => {
     const unknown = [1, 2, 3].map((at) => round(at, [`a${at}`], null));
     expect(stalledByCause(state(unknown), POLICY, "checks")).toBeNull();
   });
@@ -134,7 +134,7 @@ describe("what is no stall", () => {
   });
 });
 
-test("only the rounds of the present phase count: a review of the plan says nothing of the code", () => {
+test("only rounds of the current phase count: a review of the plan says nothing about the code", () => {
   const attempts = [attempt(1, "plan"), attempt(2, "implement"), attempt(3, "implement")];
   const rounds = [round(1, ["a"]), round(2, ["b"]), round(3, ["c"])];
   const numbers = (more: Partial<StoryState>): number[] =>

@@ -39,8 +39,8 @@ function working(run: RunState, id: string, ...events: Event[]): RunState {
   return command?.type === "start-attempt" ? foldEvents(run, id, attemptStart(command), ...events) : run;
 }
 
-describe("how much is started at once", () => {
-  test("as many as there are free hands in the lane, and none beyond those that are busy", () => {
+describe("the number of commands at once", () => {
+  test("is limited by the free slots of the lane", () => {
     const two = hands({ developers: 2 });
     const run = started(hands({ developers: 9 }), "a", "b", "c");
     expect(lines(decide(run, two, 0))).toEqual(["a: implement by developer", "b: implement by developer"]);
@@ -49,7 +49,7 @@ describe("how much is started at once", () => {
     expect(lines(decide(working(busy, "b"), two, 0))).toEqual([]);
   });
 
-  test("new stories as long as there is room, and work in flight however little room there is", () => {
+  test("limits new stories, and not work in progress", () => {
     const policy = hands({ developers: 9, stories: 2 });
     const run = foldEvents(started(policy, "a"), "b", { type: "story.added", story: story("b") });
     const more = foldEvents(run, "c", { type: "story.added", story: story("c") });
@@ -78,7 +78,7 @@ const readyEnd = (attempt: number): Extract<Event, { type: "attempt.finished" }>
 });
 
 describe("only the stories that were asked for", () => {
-  test("are started, and the others take none of their hands", () => {
+  test("are started, and the others take none of their slots", () => {
     const run = started(hands({ developers: 9 }), "a", "b");
     const one = hands({ developers: 1 });
     expect(lines(decide(run, one, 0))).toEqual(["a: implement by developer"]);
@@ -92,7 +92,7 @@ describe("only the stories that were asked for", () => {
     expect(lines(decide(run, POLICY, 0, only("b")))).toEqual(["b: ask-again"]);
   });
 
-  test("go on when their pause is over", () => {
+  test("continue when their pause is over", () => {
     const crash: Event = { ...readyEnd(1), outcome: { type: "crashed", detail: "exit 1" } };
     const run = working(working(started(POLICY, "a", "b"), "a", crash), "b", crash);
     const at = POLICY.limits.backoffMs;
@@ -123,13 +123,13 @@ describe("nothing new starts", () => {
     expect(lines(decide(stopped, POLICY, 0))).toEqual(expected);
   });
 
-  test("and a pause that ends wakes no story", () => {
+  test("and the end of a pause wakes no story", () => {
     expect(nextWake(withPause)).toBe(POLICY.limits.backoffMs);
     expect(nextWake(foldEvents(withPause, null, answer("halt")))).toBeNull();
     expect(lines(decide(foldEvents(withPause, null, answer("halt")), POLICY, 1e9))).toEqual([]);
   });
 
-  test("while a person is asked about the whole run, whose bookkeeping goes on", () => {
+  test("while a question about the whole run is open, except bookkeeping", () => {
     const policy = runLimits({ costUsd: 10 });
     const spent = (usd: number): RunState =>
       working(working(started(policy, "a", "b"), "b", unclear(1)), "a", { ...readyEnd(1), costUsd: usd });
@@ -165,7 +165,7 @@ describe("nothing new starts", () => {
   });
 
   // S4.68
-  test("beyond the actions of the run: as many begin at once as are left, and the rest is asked for", () => {
+  test("beyond the run's limit of actions: as many start as are left, then a person is asked", () => {
     const policy = runLimits({ actions: 3 });
     const run = started(policy, "a", "b", "c", "d", "e");
     const begun = lines(decide(run, policy, 0)).filter((line) => line.endsWith("by developer"));
@@ -179,7 +179,7 @@ describe("nothing new starts", () => {
     expect(lines(decide(all, policy, 0))).toEqual(["project: ask: budget"]);
   });
 
-  test("and no repair where the run's money is gone, but for one that has begun", () => {
+  test("and no repair if the run's money is spent, unless it has begun", () => {
     const policy = runLimits({ costUsd: 10 });
     const warn: Event = { type: "budget.warned", budget: "run-cost", used: 9, limit: 10 };
     const spent = foldEvents(working(started(policy, "a"), "a", { ...readyEnd(1), costUsd: 10 }), null, warn, BLOCKED);
@@ -192,7 +192,7 @@ describe("nothing new starts", () => {
 describe("an agent that outlived its engine", () => {
   const resumed: Event = { type: "work.resumed", detail: "found again", engine: "died" };
 
-  test("is gone on with, also where its story was not asked for, and keeps its place in its lane", () => {
+  test("is resumed, even if its story was not selected, and keeps its slot", () => {
     const policy = { ...POLICY, concurrency: { ...POLICY.concurrency, developers: 1 } };
     const run = working(started(policy, "a", "b"), "a", resumed);
     const [command, ...others] = decide(run, policy, 0, only("b"));
@@ -200,7 +200,7 @@ describe("an agent that outlived its engine", () => {
     expect(others).toEqual([]);
   });
 
-  test("runs as the command said that began it", () => {
+  test("resumes with the values of the command that started it", () => {
     const before = started(POLICY, "a");
     const [begun] = decide(before, POLICY, 0);
     const { key: _key, story: _story, ...work } = begun as Command & { story: string };
@@ -208,13 +208,13 @@ describe("an agent that outlived its engine", () => {
     expect(again).toMatchObject({ type: "resume-work", work: { ...work, forecastUsd: null } });
   });
 
-  test("is asked again where what it said cannot be read", () => {
+  test("is asked again if its reply cannot be read", () => {
     const run = working(started(POLICY, "a"), "a", resumed, unclear(1));
     expect(lines(decide(run, POLICY, 0))).toEqual(["a: ask-again"]);
   });
 });
 
-describe("a story in which the engine has died runs alone", () => {
+describe("a story in which the engine died runs alone", () => {
   const died: Event = { type: "work.interrupted", detail: "the engine died", engine: "died" };
   const twice = (run: RunState, id: string): Event[] => {
     const next = decide(run, POLICY, 0).find((command) => command.story === id);
@@ -228,7 +228,7 @@ describe("a story in which the engine has died runs alone", () => {
     expect(lines(decide(suspect(), POLICY, 0))).toEqual(["b: implement by developer"]);
   });
 
-  test("nothing is started beside what runs, whatever lane that is in", () => {
+  test("nothing starts while anything runs in any lane", () => {
     expect(lines(decide(working(suspect(), "b"), POLICY, 0))).toEqual([]);
     const judging = foldEvents(suspect(), "c", {
       type: "gate.started",
@@ -239,19 +239,19 @@ describe("a story in which the engine has died runs alone", () => {
     expect(lines(decide(judging, POLICY, 0))).toEqual([]);
   });
 
-  test("where it was not asked for, the others go on one at a time", () => {
+  test("if it was not selected, the others run one at a time", () => {
     expect(lines(decide(suspect(), POLICY, 0, only("a", "c")))).toEqual(["a: implement by developer"]);
     expect(lines(decide(suspect(), POLICY, 0, only()))).toEqual([]);
   });
 
-  test("it comes before what other lanes would start first", () => {
+  test("it comes before the first stories of other lanes", () => {
     const judged = working(started(POLICY, "a", "b"), "a", readyEnd(1));
     expect(lines(decide(judged, POLICY, 0))).toEqual(["a: judge integrity", "b: implement by developer"]);
     const run = foldEvents(judged, "b", ...twice(judged, "b"));
     expect(lines(decide(run, POLICY, 0))).toEqual(["b: implement by developer"]);
   });
 
-  test("bookkeeping is done all the same", () => {
+  test("bookkeeping continues", () => {
     const run = foldEvents(
       working(working(working(started(POLICY, "a", "b"), "a", unclear(1)), "b", died), "b", died),
       null,
@@ -274,7 +274,7 @@ test("a story whose pause is over is started before a less urgent one of its lan
   expect(lines(decide(working(run, "a", crash), hands({ developers: 1 }), 1e9))).toEqual(["a: implement by developer"]);
 });
 
-test("what was bookkeeping when the base moved needs a free hand now", () => {
+test("a step that was bookkeeping before the base moved now needs a free slot", () => {
   const factory: Policy = { ...presetPolicy("factory"), deliver: "branch" };
   const hold: Event[] = [{ type: "story.held", by: "x" }];
   const ran = runScript(begin(factory, story("a")), (command) => (command.type === "accept" ? hold : null));
@@ -286,7 +286,7 @@ test("what was bookkeeping when the base moved needs a free hand now", () => {
   expect(lines(decide(moved, full, 0))).toEqual([]);
 });
 
-test("what has become bookkeeping while a story waited is done, and what was bookkeeping is started", () => {
+test("steps that became bookkeeping during a wait are done, and former bookkeeping is started", () => {
   const timed = world({ attemptMs: 1000 });
   const known = runScript(begin(POLICY, story("x"), story("y")), timed).run;
   const added = foldEvents(known, "a", { type: "story.added", story: story("a") });

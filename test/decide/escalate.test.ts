@@ -71,14 +71,14 @@ describe("an escalation", () => {
     ],
     ["authorisation", ["budget cost", "budget run-cost", "approval", "contested-tests"]],
     ["manual", ["gate-error", "gate-blocked", "agent-failure", "agent-missing", "infrastructure"]],
-  ] as const)("is a %s where that is what is asked", (kind, types) => {
+  ] as const)("is a %s if that is what is asked", (kind, types) => {
     const named = (reason: EscalationReason): string =>
       reason.type === "budget" ? `budget ${reason.budget}` : reason.type;
     const found = REASONS.filter((reason) => escalateStory(STATE, reason, null).kind === kind).map(named);
     expect(new Set(found)).toEqual(new Set(types));
   });
 
-  it("has a name of its own each time, and says where the code is", () => {
+  it("has a new id each time, and says where the code is", () => {
     const ran = runScript(
       begin(presetPolicy("critic-audit"), story("a")),
       world({ gates: { review: ["fail", "fail", "fail"] } }),
@@ -88,7 +88,7 @@ describe("an escalation", () => {
     expect(escalateStory(stateOf(ran.run, "a"), REASONS[0]!, "review").id).toBe("esc-a-2");
   });
 
-  it("says what an attempt was when it said nothing of itself, and how it ended when no gate judged it", () => {
+  it("describes an attempt without a summary, and its ending if no gate judged it", () => {
     const attempt = {
       attempt: 1,
       phase: "plan",
@@ -104,14 +104,14 @@ describe("an escalation", () => {
     expect(tried).toEqual({ attempt: 1, tried: "plan by planner", failed: "ended as crashed" });
   });
 
-  it("tells the price of another attempt where it is known", () => {
+  it("names the price of another attempt if known", () => {
     const cost = (forecast: number | null) =>
       optionsFor(REASONS[0]!, forecast).find(({ verb }) => verb === "send-back")?.cost;
     expect(cost(0.456)).toBe("about $0.46 for the attempt");
     expect(cost(null)).toBe("one attempt, price unknown");
   });
 
-  it("words an approval by what is approved", () => {
+  it("describes an approval by what is approved", () => {
     const does = (of: "rework" | "retry" | "merge", verb: string) =>
       optionsFor({ type: "approval", of }, null).find((option) => option.verb === verb)?.does;
     expect(does("rework", "send-back")).toContain("the counter stays");
@@ -121,7 +121,7 @@ describe("an escalation", () => {
   });
 });
 
-describe("whatever agents and gates say, or leave unsaid", () => {
+describe("with any text of agents and gates, or none", () => {
   const saying = fc.oneof(
     fc.constantFrom(
       "",
@@ -140,7 +140,7 @@ describe("whatever agents and gates say, or leave unsaid", () => {
     ) as EscalationReason;
   const SAID = new Set(["detail", "blocker", "needed", "issue"]);
 
-  it("the question can be acted on", () => {
+  it("the question is actionable", () => {
     fc.assert(
       fc.property(fc.constantFrom(...REASONS), saying, saying, saying, (reason, one, summary, explanation) => {
         const judged = { ...judgement("review", "t", "fail"), summary };

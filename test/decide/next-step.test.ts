@@ -56,8 +56,8 @@ function asked(state: StoryState, facts: Facts = FACTS): unknown {
   return { ...reason, gate };
 }
 
-describe("the order of what is urgent", () => {
-  test("gates, then work in flight, then new stories", () => {
+describe("the order of urgency", () => {
+  test("puts gates first, then work in progress, then new stories", () => {
     expect(next(idle({ policy: null }))).toEqual({ lane: "developers", urgency: 2, action: { type: "start-story" } });
     expect(next(idle({ tree: null }))).toEqual({ lane: "developers", urgency: 1, action: { type: "start-story" } });
     expect(next(idle())).toMatchObject({ lane: "developers", urgency: 1, action: { type: "start-attempt" } });
@@ -80,14 +80,14 @@ describe("the order of what is urgent", () => {
   });
 });
 
-describe("what a person is told", () => {
+describe("notices for people", () => {
   const spending = (costUsd: number): StoryState =>
     idle({
       policy: limits({ story: { ...POLICY.limits.story, costUsd: 10 } }),
       spent: { costUsd, tokens: 0, timeMs: 0, costUnknown: false },
     });
 
-  test("that a budget is nearly used up, once; and asked when it is", () => {
+  test("warn once that a budget is nearly used up, and ask when it is", () => {
     expect(action(spending(9))).toEqual({ type: "warn-budget", budget: "cost", used: 9, limit: 10 });
     expect(action({ ...spending(9), warned: ["cost"] }).type).toBe("start-attempt");
     expect(asked({ ...spending(10), warned: ["cost"] })).toEqual({
@@ -99,7 +99,7 @@ describe("what a person is told", () => {
     });
   });
 
-  test("that a story takes more than three times as long as usual, once", () => {
+  test("flag once a story that takes more than three times as long as usual", () => {
     const taking = (timeMs: number): StoryState =>
       idle({ spent: { costUsd: 0, tokens: 0, timeMs, costUnknown: false } });
     const usual = { ...FACTS, usualMs: 100 };
@@ -109,7 +109,7 @@ describe("what a person is told", () => {
     expect(action(taking(301)).type).toBe("start-attempt");
   });
 
-  test("finished work is accepted although it was dear, unless the budget ended it", () => {
+  test("finished work is accepted even if it was expensive, unless the budget ended it", () => {
     const done: Partial<StoryState> = {
       warned: ["cost"],
       productReady: true,
@@ -171,16 +171,16 @@ describe("a person is asked about the engine", () => {
 });
 
 describe("before any work", () => {
-  test("what a person left is taken in", () => {
+  test("a person's fix is adopted", () => {
     expect(action(idle({ adopting: "Ada" }))).toEqual({ type: "adopt-work", by: "Ada" });
   });
 
-  test("a commit that no gate has passed is asked about", () => {
+  test("a commit that no gate has passed raises a question", () => {
     const refused = { why: "branch-moved", detail: "f00 is there", commit: "f00" } as const;
     expect(asked(idle({ delivery: { refused } }))).toMatchObject({ type: "branch-moved", commit: "f00" });
   });
 
-  test("failures of the base are sorted out", () => {
+  test("failures at the base raise a question", () => {
     expect(asked(idle({ preExisting: ["x"], flakyAtBase: [] }))).toEqual({
       type: "failing-base",
       tests: ["x"],
@@ -201,7 +201,7 @@ describe("a disputed finding", () => {
     ...more,
   });
 
-  test("that is open is looked at by the adjudicator, before those that are decided", () => {
+  test("that is open goes to the adjudicator before decided ones", () => {
     const open = dispute("open", { finding: fingerprint("f2"), gate: "audit" });
     expect(next(idle({ disputes: [dispute("refused"), open] }))).toEqual({
       lane: "critics",
@@ -210,7 +210,7 @@ describe("a disputed finding", () => {
     });
   });
 
-  test("that stands is put before a person, with both sides", () => {
+  test("that is upheld raises a question with both sides", () => {
     expect(asked(idle({ disputes: [dispute("refused", { ruling: "the critic: it is" })] }))).toEqual({
       type: "dispute",
       finding: "f1",
@@ -223,7 +223,7 @@ describe("a disputed finding", () => {
   });
 });
 
-test("what a person asked for goes back to the phase they named, and is charged to no gate", () => {
+test("rework for a person goes to the named phase, and is charged to no gate", () => {
   expect(action(idle({ requested: { phase: "implement", message: "again" }, productReady: true }))).toMatchObject({
     type: "send-back",
     gate: "person",
@@ -235,7 +235,7 @@ test("what a person asked for goes back to the phase they named, and is charged 
 });
 
 describe("the next attempt", () => {
-  test("is the next number, by the phase's role, with the format spelled out after an unreadable one", () => {
+  test("has the next number and the phase's role, and explains the format after an unreadable reply", () => {
     expect(action(idle())).toEqual({
       type: "start-attempt",
       attempt: 1,
@@ -250,7 +250,7 @@ describe("the next attempt", () => {
     expect(action(unclear)).toMatchObject({ attempt: 2, spellOutFormat: true });
   });
 
-  test("is the rework's, where there is one", () => {
+  test("is the rework, if there is one", () => {
     const route = { phase: "plan", role: roleName("architect"), tddPhase: "red", reason: "" } as const;
     const rework = { gate: "review", route, brief: "b" } as unknown as StoryState["rework"];
     expect(action(idle({ rework }))).toMatchObject({
@@ -263,7 +263,7 @@ describe("the next attempt", () => {
     expect(action(idle())).not.toHaveProperty("tddPhase");
   });
 
-  test("ends at the limit of iterations, which a person can raise", () => {
+  test("is not started at the limit of iterations, which a person can raise", () => {
     expect(action(idle({}, { attempts: 4 })).type).toBe("start-attempt");
     expect(asked(idle({}, { attempts: 5 }))).toEqual({
       type: "budget",
@@ -275,7 +275,7 @@ describe("the next attempt", () => {
     expect(action(idle({ raised: { iterations: 6 } }, { attempts: 5 })).type).toBe("start-attempt");
   });
 
-  test("needs an agent for the role, or one that stands in", () => {
+  test("needs an agent for the role, or for its fallback", () => {
     const gone = idle({}, { missing: [roleName("developer")] });
     expect(asked(gone)).toEqual({ type: "agent-missing", role: "developer", gate: null });
     const policy = {
@@ -294,7 +294,7 @@ describe("the next attempt", () => {
     ).not.toBe("accept");
   });
 
-  test("that changed nothing, too often, is a stall, before the gate looks at the same again", () => {
+  test("that changed nothing too often is a stall, before the gate runs on the same tree again", () => {
     const { unchanged } = POLICY.stall;
     const counters = { ...idle().counters, unchanged };
     expect(asked(handedIn("review", {}, { counters }))).toMatchObject({
@@ -318,7 +318,7 @@ describe("a gate", () => {
     return { policy: { ...policy!, gates: { ...policy!.gates, review: { ...policy!.gates.review, ...more } } } };
   };
 
-  test("judges the whole tree the first time, and what changed since the last tree after that", () => {
+  test("judges the whole tree first, and later the changes since the last tree", () => {
     const last = judgement("review", "t0", "fail", { blocking: 2 });
     const [one, other] = last.blocking;
     expect(gate({}, withReview({ stages: [] }))).toEqual({
@@ -335,7 +335,7 @@ describe("a gate", () => {
     expect(action(handedIn("audit"))).toMatchObject({ timeoutMs: POLICY.limits.timeoutMs.auditor });
   });
 
-  test("in stages goes on from the one that failed, where they are in order", () => {
+  test("with ordered stages continues from the failed one", () => {
     const stages = ["spec", "tests", "quality"] as never;
     const failedAt = (stage: string, result = "fail"): Judgement => ({
       ...judgement("review", "t0", "fail"),
@@ -354,7 +354,7 @@ describe("a gate", () => {
     expect(from(judgement("review", "t0", "fail"), "in-order")).toEqual(["spec", "tests", "quality"]);
   });
 
-  test("that keeps breaking is asked about, with what kept it from judging", () => {
+  test("that keeps breaking raises a question with its trouble", () => {
     const trouble = "no answer";
     expect(asked(handedIn("review", { errors: 3, trouble }))).toEqual({
       type: "gate-error",
@@ -384,7 +384,7 @@ describe("a gate", () => {
     expect(gate({ ciRetries: 2 }).type).toBe("start-gate");
   });
 
-  test("is tried again in a conservative run only when a person says so", () => {
+  test("is retried in a conservative run only if a person approves", () => {
     const conservative = (known: Partial<GateState>, approvedRetry = false): StoryState => {
       const state = handedIn("review", known);
       return {
@@ -401,7 +401,7 @@ describe("a gate", () => {
     expect(action(conservative({})).type).toBe("start-gate");
   });
 
-  test("of merges follows its target only so often; another gate does not ask about that", () => {
+  test("of merges follows its target a limited number of times; other gates are not affected", () => {
     const counters = { ...idle().counters, targetMoves: 99 };
     expect(asked(handedIn("merge", {}, { counters }))).toMatchObject({
       type: "target-moves",
@@ -411,7 +411,7 @@ describe("a gate", () => {
     expect(action(handedIn("review", {}, { counters })).type).toBe("start-gate");
   });
 
-  test("that failed sends the work back", () => {
+  test("that failed has the work sent back", () => {
     const failing = { gate: "review", blame: null, approved: true, restored: false } as const;
     const known = { last: judgement("review", "t1", "fail"), fresh: true, rounds: [ROUND] };
     const { policy } = withReview({ blame: false });
@@ -419,7 +419,7 @@ describe("a gate", () => {
   });
 });
 
-test("an agent that gave nothing to judge is asked about before the next attempt", () => {
+test("an agent without a usable result raises a question before the next attempt", () => {
   expect(asked(idle({}, { lastFailure: { type: "unusable", detail: "no login", fix: "log in" } }))).toMatchObject({
     type: "agent-failure",
   });

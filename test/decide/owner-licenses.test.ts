@@ -71,24 +71,24 @@ describe("a code owner's approval", () => {
     ["of a bot", [review("ada", "approved", { isBot: true })], "@ada is a bot"],
     ["of a person who owns nothing", [review("ben")], "an approval of aaaaaaaaaaaa by @ada, code owner of"],
     ["that is only a comment", [review("ada", "comment")], "an approval of aaaaaaaaaaaa by @ada, code owner of"],
-  ])("%s is no license", (_, reviews, why) => {
+  ])("%s does not license", (_, reviews, why) => {
     const { licensed, notes } = ruled({ reviews });
     expect(licensed).toEqual([]);
     expect(notes.join("\n")).toContain(why);
   });
 
-  test("of the author is no license", () => {
+  test("of the author does not license", () => {
     const { licensed, notes } = ruled({ rules: "* @Eve", reviews: [review("eve")] });
     expect(licensed).toEqual([]);
     expect(notes[0]).toContain("@eve is the author of the pull request");
   });
 
-  test("counts again after changes were requested, and a later comment leaves it as it is", () => {
+  test("counts again after requested changes, and a later comment does not change it", () => {
     const reviews = [review("ada", "changes-requested"), review("ben", "changes-requested"), review("ada")];
     expect(ruled({ reviews: [...reviews, review("ada", "comment", { commit: OLD })] }).licensed).toHaveLength(1);
   });
 
-  test("of a person who may not write, or of whom that is not known, is no license", () => {
+  test("of a person without known write permission does not license", () => {
     const reviews = [review("ada")];
     expect(ruled({ reviews, writers: { ada: "no" } })).toMatchObject({
       licensed: [],
@@ -100,7 +100,7 @@ describe("a code owner's approval", () => {
     expect(ruled({ reviews, writers: {} }).licensed).toEqual([]);
   });
 
-  test("licenses nothing where the base has no CODEOWNERS, or the file is not known", () => {
+  test("licenses nothing if the base has no CODEOWNERS, or the file is unknown", () => {
     const reviews = [review("ada")];
     expect(ruled({ rules: null, reviews })).toMatchObject({
       licensed: [],
@@ -116,14 +116,14 @@ describe("an owner that is a team or an email address", () => {
   const reviews = [review("ada"), review("ben", "approved", { commit: OLD })];
   const key = memberKey({ team: "acme/rates", login: "ada" });
 
-  test("a member's approval counts, and only approvers of the head commit are asked about", () => {
+  test("counts by a member's approval, and only approvers of the head commit are looked up", () => {
     const { texts, questions } = ruled({ rules, reviews, members: { [key]: "yes" } });
     expect(texts).toEqual([`licensed by @ada's approval as code owner of ${FILE} (@acme/rates)`]);
     expect(questions).toEqual({ memberships: [{ team: "acme/rates", login: "ada" }], logins: ["ada"] });
     expect(ruled({ rules, reviews: [review("ben")], members: { [key]: "yes" } }).texts).toEqual([]);
   });
 
-  test("a membership that is denied or not known is no license, and the scope is named", () => {
+  test("does not license with denied or unknown membership, and the missing scope is named", () => {
     expect(ruled({ rules, reviews, members: { [key]: "no" } }).licensed).toEqual([]);
     const { licensed, notes } = ruled({ rules, reviews, members: { [key]: { unknown: "the forge says 404" } } });
     expect(licensed).toEqual([]);

@@ -7,7 +7,7 @@ import { attemptEnd, attemptStart, story } from "../kit/story-world.ts";
 import { begin, stateOf, foldEvents } from "../seeds/scripted-run.ts";
 
 /** What a refused attempt did beyond its scope is no measure for the next one. */
-describe("what a rework is compared with", () => {
+describe("the baseline of a rework", () => {
   function startedFrom(phase: Phase, ...reworks: readonly (GateName | null)[]): string | null {
     let run = foldEvents(begin(presetPolicy("story"), story("a")), "a", { type: "story.started", by: "x" });
     run = foldEvents(run, "a", { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] });
@@ -31,13 +31,13 @@ describe("what a rework is compared with", () => {
     return stateOf(run, "a").startedFrom;
   }
 
-  it("goes back behind attempts of a text phase that the look at the diff refused", () => {
+  it("is before the attempts of a text phase whose diff was rejected", () => {
     expect(startedFrom("research", null, "integrity")).toBe("t0");
     expect(startedFrom("research", null, "integrity", "integrity")).toBe("t0");
     expect(startedFrom("research", null, "review")).toBe("t1");
   });
 
-  it("goes back behind a refused rework of the code, and not behind new work, which had no scope", () => {
+  it("is before a rejected rework of code, and not before new work, which had no scope", () => {
     expect(startedFrom("implement", null, "integrity")).toBe("t1");
     expect(startedFrom("implement", null, "review", "integrity")).toBe("t1");
     expect(startedFrom("implement", null, "review", "integrity", "review")).toBe("t3");

@@ -35,14 +35,14 @@ const next = (rule: Rule, attempts: readonly AttemptSummary[], role: RoleName = 
 
 describe("a stronger model", () => {
   const rule = { stronger: { model: "opus", after: 2 } };
-  it("is taken from the attempt after so many failures on, and says after how many", () => {
+  it("is used after a number of failures, which the attempt records", () => {
     expect(next(rule, [])).toEqual({});
     expect(next(rule, [attempt()])).toEqual({});
     expect(next(rule, [attempt(), attempt()])).toEqual({ stronger: { model: "opus", failures: 2 } });
     expect(next(rule, [attempt(), attempt(), attempt()])).toEqual({ stronger: { model: "opus", failures: 3 } });
   });
 
-  it("is for work that was found wanting, of this role and phase, and not for a crash", () => {
+  it("is for rejected work of this role and phase, and not for a crash", () => {
     const crash = attempt({ outcome: "crashed", failed: "" });
     expect(next(rule, [crash, crash, attempt()])).toEqual({});
     expect(next(rule, [attempt({ phase: "plan" }), attempt()])).toEqual({});
@@ -53,7 +53,7 @@ describe("a stronger model", () => {
 
 describe("a new conversation", () => {
   const rule = { freshAfter: 2 };
-  it("is begun after so many failures in the one before, again and again", () => {
+  it("begins after a number of failures in the previous one, each time", () => {
     const fresh = attempt({ fresh: true });
     expect(next(rule, [attempt()])).toEqual({});
     expect(next(rule, [attempt(), attempt()])).toEqual({ fresh: { failures: 2 } });
@@ -61,7 +61,7 @@ describe("a new conversation", () => {
     expect(next(rule, [attempt(), attempt(), fresh, attempt()])).toEqual({ fresh: { failures: 2 } });
   });
 
-  it("needs one that could be left", () => {
+  it("needs a previous one", () => {
     const attempts = [attempt(), attempt()];
     expect(reinforceRole({ attempts, sessions: {} }, policyWith(rule), DEVELOPER, "implement")).toEqual({});
   });
@@ -84,7 +84,7 @@ describe("in a run", () => {
     return (command, state, run) => talking(command, state, run) ?? gates(command, state, run);
   };
 
-  it("changes are decided, noted in the attempt, and the old conversation is gone for good", () => {
+  it("changes are decided and recorded in the attempt, and the old conversation is dropped", () => {
     const ran = runScript(begin(policyWith(rule), story("a")), script());
     const starts = commandsOf(ran, "start-attempt");
     expect(starts.map(({ stronger, fresh }) => [stronger ?? null, fresh ?? null])).toEqual([
@@ -101,7 +101,7 @@ describe("in a run", () => {
     ]);
   });
 
-  it("an attempt with a new conversation that was interrupted does not bring the old one back", () => {
+  it("an interrupted attempt with a new conversation does not restore the old one", () => {
     const usual = script();
     const heard: string[] = [];
     const ran = runScript(begin(policyWith(rule), story("a")), (command, state, run) => {

@@ -48,7 +48,7 @@ describe("reviewConflicts", () => {
     ["code-quality", "domain-integrity", null],
     ["anna", "berta", null],
     ["code", "anna", "code"],
-  ])("%s and %s: the word of %s counts", (one, other, winner) => {
+  ])("%s and %s: the opinion of %s counts", (one, other, winner) => {
     expect(reviewConflicts([says(one, "Add a check"), says(other, "Remove the check")])[0]?.winner).toBe(winner);
   });
 
@@ -65,14 +65,14 @@ describe("reviewConflicts", () => {
     ).toHaveLength(count);
   });
 
-  it("takes the message where no fix is named, and findings without a file nowhere", () => {
+  it("uses the message if no fix is named, and ignores findings without a file", () => {
     const { suggestedFix: _fix, ...plain } = says("code", "", { message: "Remove the cache" });
     expect(reviewConflicts([plain, says("security", "Add a cache")])).toHaveLength(1);
     const { file: _file, ...placeless } = says("code", "Remove it");
     expect(reviewConflicts([placeless, says("security", "Add it")])).toEqual([]);
   });
 
-  it("two findings of a file without lines are in one place, and its line is the first", () => {
+  it("two findings of a file without lines are in one location, at its first line", () => {
     const lineless = (stage: string, fix: string) => {
       const { line: _line, ...rest } = says(stage, fix);
       return rest;
@@ -80,7 +80,7 @@ describe("reviewConflicts", () => {
     expect(reviewConflicts([lineless("code", "Add it"), lineless("security", "Remove it")])[0]?.line).toBe(1);
   });
 
-  it("one reviewer does not contradict itself, and a demand that says both is none", () => {
+  it("a reviewer does not contradict itself, and a demand for both is no conflict", () => {
     expect(
       reviewConflicts([says("code", "Add a check"), says("code", "Remove the check", { message: "there" })]),
     ).toEqual([]);
@@ -92,12 +92,12 @@ describe("reviewConflicts", () => {
     ).toEqual([]);
   });
 
-  it("knows the reviewer by its source where no stage is said", () => {
+  it("knows the reviewer by its source if there is no stage", () => {
     const { stage: _stage, ...one } = says("code", "Add a check");
     expect(reviewConflicts([one, says("security", "Remove the check")])[0]?.between).toEqual(["code", "security"]);
   });
 
-  it("does not compare a flood of findings each with each", () => {
+  it("does not compare all pairs of a flood of findings", () => {
     expectLinearCost(20_000, (n) => {
       const flood = Array.from({ length: n }, (_, i) =>
         says(`r${i}`, i % 2 === 0 ? "Add it" : "Remove it", { line: i * 100 }),

@@ -46,8 +46,8 @@ describe("languageOf", () => {
   });
 });
 
-describe("places", () => {
-  it("are the first suspect of a culprit, all of several, and none otherwise", () => {
+describe("locations under rework", () => {
+  it("are the first suspect of a culprit, all of several, and otherwise none", () => {
     expect(blamedPlaces(blame("culprit", suspect("a.ts"), suspect("b.ts")))).toEqual(["a.ts"]);
     expect(blamedPlaces(blame("multi", suspect("a.ts", "login"), suspect("b.ts"), suspect("b.ts")))).toEqual([
       "a.ts#login",
@@ -56,7 +56,7 @@ describe("places", () => {
     expect(blamedPlaces(blame("unmet", suspect("a.ts")))).toEqual([]);
   });
 
-  it("may be called anything", () => {
+  it("may have any name", () => {
     const odd = placesUnderRework(placesUnderSuspicion(STATE, ["__proto__"]), "checks", ["__proto__"], 5);
     expect(Object.keys(odd.locations)).toEqual(["__proto__"]);
     const judged = placesJudged(odd, "checks", "fail");
@@ -72,7 +72,7 @@ describe("places", () => {
     expect(Object.values(placesForgiven(judged).locations)[0]?.sincePass).toBe(0);
   });
 
-  it("are told only by the gate that sent them back", () => {
+  it("get their outcome only from the gate that sent them back", () => {
     const watched = placesUnderRework(STATE, "checks", ["a.ts"], 5);
     expect(placesJudged(watched, "review", "pass")).toBe(watched);
     expect(placesUnderRework(STATE, "checks", [], 5)).toBe(STATE);
@@ -81,7 +81,7 @@ describe("places", () => {
 });
 
 describe("routes", () => {
-  it("a person's goes to the phase they name, and to the story's own role if it has one", () => {
+  it("of a person go to the named phase, and to the story's own role if it has one", () => {
     expect(routeForPerson(STATE, POLICY, "plan")).toMatchObject({ phase: "plan", role: "planner" });
     const own = { ...STATE, story: story("a", { role: roleName("rustacean") }) };
     expect(routeForPerson(own, POLICY, "plan").role).toBe("rustacean");
@@ -129,7 +129,7 @@ describe("routes", () => {
   });
 });
 
-describe("whose budget", () => {
+describe("the charged budget", () => {
   const factory: StoryState = { ...STATE, policy: presetPolicy("factory") };
   const ci = (ciClass: Parameters<typeof judgement>[3]) => judgement("ci", "t", "fail", ciClass);
 
@@ -148,7 +148,7 @@ describe("whose budget", () => {
     expect(chargedGate(state, ci({ ciClass }))).toBe(gate);
   });
 
-  it("a CI failure nobody classified is the CI's own; what is no failure is nobody's", () => {
+  it("an unclassified CI failure is charged to CI; other results to no budget", () => {
     expect(chargedGate(factory, ci({}))).toBe("ci");
     expect(chargedGate(factory, judgement("review", "t", "error"))).toBeNull();
     expect(refundFailure(factory, judgement("review", "t", "error"))).toBe(factory);
@@ -158,7 +158,7 @@ describe("whose budget", () => {
     });
   });
 
-  it("no limit without rules, none where another bound does that", () => {
+  it("there is no limit without a policy, or if another limit applies", () => {
     expect(failureLimit({ ...STATE, policy: null }, "review")).toBeNull();
     const failures = { ...POLICY.limits.failures, review: null };
     expect(
@@ -169,7 +169,7 @@ describe("whose budget", () => {
 });
 
 describe("evidence", () => {
-  it("is touched only by paths it can depend on", () => {
+  it("becomes stale only by paths that it can depend on", () => {
     const gates: Policy["gates"] = {
       ...POLICY.gates,
       checks: { ...POLICY.gates.checks, affectedBy: ["src/**"], unaffectedBy: ["src/docs/**"] },
@@ -212,7 +212,7 @@ describe("a waiver", () => {
 });
 
 describe("spending", () => {
-  it("knows no forecast before the first attempt, nor where a price is unknown", () => {
+  it("has no forecast before the first attempt, or with an unknown price", () => {
     expect(forecastUsd(STATE)).toBeNull();
     const attempt = {
       attempt: 1,
@@ -230,7 +230,7 @@ describe("spending", () => {
     expect(forecastUsd({ ...STATE, attempts: [attempt], spent: { ...spent, costUnknown: true } })).toBeNull();
   });
 
-  it("is over nothing without rules or limits, and over tokens as over money", () => {
+  it("exceeds nothing without a policy or limits, and tokens like money", () => {
     expect(overspent({ ...STATE, policy: null })).toBeNull();
     expect(overspent(STATE)).toBeNull();
     const limited = { ...POLICY, limits: { ...POLICY.limits, story: { costUsd: null, tokens: 100, timeMs: null } } };

@@ -16,13 +16,13 @@ import { begin, lineOf, performCommand, runScript, stateOf, foldEvents, world } 
 const POLICY = presetPolicy("critic-audit");
 
 describe("decide", () => {
-  it("says nothing without rules, or while halted", () => {
+  it("returns nothing without a policy, or while halted", () => {
     expect(mayDispatch(EMPTY_RUN)).toBe(false);
     const run = foldEvents(begin(POLICY, story("a")), null, answer("halt"));
     expect(decide(run, POLICY, 0)).toEqual([]);
   });
 
-  it("gives each command a key of its own: the story and the number of its events", () => {
+  it("gives each command its own key: the story and the number of its events", () => {
     const run = begin(POLICY, story("a"), story("b"));
     expect(decide(run, POLICY, 0).map(({ key }) => key)).toEqual(["a:1", "b:1"]);
     expect(
@@ -30,7 +30,7 @@ describe("decide", () => {
     ).toEqual(["@project:2"]);
   });
 
-  it("takes as many stories as may be in flight; one that waits for a person makes room", () => {
+  it("starts as many stories as may be in progress; one that waits for a person does not count", () => {
     const one: Policy = { ...POLICY, concurrency: { ...POLICY.concurrency, stories: 1 } };
     const run = begin(one, story("a"), story("b"));
     expect(decide(run, one, 0).map((command) => command.story)).toEqual(["a"]);
@@ -40,7 +40,7 @@ describe("decide", () => {
     expect(decide(held, one, 0).map((command) => command.story)).toEqual(["b"]);
   });
 
-  it("gives what is busy back when it ends", () => {
+  it("frees a slot when its step ends", () => {
     const run = performCommand(begin(POLICY, story("a")), decide(begin(POLICY, story("a")), POLICY, 0)[0]!);
     const working = performCommand(run, decide(run, POLICY, 0)[0]!, (command) =>
       command.type === "start-attempt" ? [attemptStart(command)] : null,
@@ -49,7 +49,7 @@ describe("decide", () => {
     expect(foldEvents(working, "a", { type: "work.interrupted", detail: "" }).busy.developers).toBe(0);
   });
 
-  it("asks again what nobody could read, whatever else is stopped", () => {
+  it("asks again after an unreadable reply, even if other work is stopped", () => {
     const run = performCommand(begin(POLICY, story("a")), decide(begin(POLICY, story("a")), POLICY, 0)[0]!);
     const unclear = performCommand(run, decide(run, POLICY, 0)[0]!, (command) =>
       command.type === "start-attempt"
@@ -59,7 +59,7 @@ describe("decide", () => {
     expect(decide(unclear, POLICY, 0).map(lineOf)).toEqual(["ask-again"]);
   });
 
-  it("wakes at the earliest pause, and puts those whose time has come among the others by urgency", () => {
+  it("wakes at the end of the earliest pause, and sorts due stories among the others by urgency", () => {
     const broke = world({ gates: { review: ["error"] } });
     const stories = [story("a", { priority: 9 }), story("b", { priority: 1 }), story("c", { priority: 5 })];
     let run = begin(POLICY, ...stories);
@@ -81,7 +81,7 @@ describe("decide", () => {
     expect(nextWake(run, 0, new Set([storyId("a")]))).toBe(POLICY.limits.backoffMs);
   });
 
-  it("looks again at what was about to be accepted when the base has moved since", () => {
+  it("decides again about a story to accept if the base has moved since", () => {
     const factory: Policy = { ...presetPolicy("factory"), deliver: "branch" };
     const ran = runScript(begin(factory, story("a")), (command) =>
       command.type === "accept"
@@ -112,7 +112,7 @@ describe("the usual time of a kind", () => {
   const timed = (ms: number) => world({ attemptMs: ms });
 
   // S4.85
-  it("a story far beyond it is flagged, once, and goes on", () => {
+  it("flags a story far beyond it once, and the story continues", () => {
     let run = begin(POLICY, story("a"), story("b"), story("c"));
     run = runScript(run, timed(1000)).run;
     expect(run.usual).toEqual({ feature: { count: 3, totalMs: 3000 } });
@@ -131,7 +131,7 @@ describe("the usual time of a kind", () => {
     expect(then.lines).not.toContain("flag-story");
   });
 
-  it("work that was forced says nothing of how long work takes", () => {
+  it("does not count forced work", () => {
     const forced = foldEvents(
       begin(POLICY, story("a")),
       "a",
@@ -155,7 +155,7 @@ describe("steps of the engine that break", () => {
     );
   };
 
-  it("are tried again, then asked about, with what happened", () => {
+  it("are retried, then raise a question with the reason", () => {
     expect(stateOf(breaks(2).run, "a").ending?.how).toBe("accepted");
     expect(stateOf(breaks(3).run, "a").escalation).toMatchObject({
       reason: { type: "gate-error", errors: 3, detail: "no space" },
@@ -163,7 +163,7 @@ describe("steps of the engine that break", () => {
     });
   });
 
-  it("or are the infrastructure's matter", () => {
+  it("or are handled as broken infrastructure", () => {
     expect(breaks(1, true).lines.slice(0, 4)).toEqual([
       "start-story",
       "start-remediation",
@@ -174,7 +174,7 @@ describe("steps of the engine that break", () => {
 });
 
 describe("lanes", () => {
-  it("every gate and every step has one", () => {
+  it("exist for every gate and step", () => {
     expect(GATES.map((gate) => GATE_REGISTRY[gate].lane)).toEqual([
       "checks",
       "checks",
@@ -216,7 +216,7 @@ describe("stepsBound", () => {
     ).toBeGreaterThan(bound);
   });
 
-  it("is the iterations' where a gate has no limit of its own", () => {
+  it("is that of the iterations if a gate has no limit", () => {
     const policy = presetPolicy("goal");
     const failures = Object.fromEntries(GATES.map((gate) => [gate, null])) as unknown as Policy["limits"]["failures"];
     const unlimited = { ...policy, limits: { ...policy.limits, failures } };

@@ -28,7 +28,7 @@ const NARROW: Scope = {
 };
 
 describe("a rework that went beyond its scope", () => {
-  it("is sent back with the very same scope: a wider one would let it through the second time", () => {
+  it("is sent back with the same scope: a wider one would accept it the second time", () => {
     const refused = { ...STATE, scope: NARROW };
     const { restore, ...scope } = scopeFor(refused, POLICY, judgement("integrity", "t1", "fail"), ROUTE);
     expect(scope).toEqual(NARROW);
@@ -37,7 +37,7 @@ describe("a rework that went beyond its scope", () => {
     expect(scopeFor(refused, POLICY, judgement("checks", "t1", "fail"), ROUTE).allow).toEqual([]);
   });
 
-  it("new work that was refused gets the scope of a rework", () => {
+  it("rejected new work gets the scope of a rework", () => {
     expect(scopeFor(STATE, POLICY, judgement("integrity", "t1", "fail"), ROUTE)).toMatchObject({
       allow: [],
       tests: "add-only",
@@ -46,7 +46,7 @@ describe("a rework that went beyond its scope", () => {
 });
 
 describe("a rework after a target was hidden", () => {
-  it("may change any code, whatever the blame names, and puts the tests back", () => {
+  it("may change any code, whatever the blame names, and restores the tests", () => {
     const failed = judgement("checks", "t1", "fail");
     const [finding] = failed.findings;
     const suspects = [{ file: "test/a.test.ts" }];
@@ -79,7 +79,7 @@ describe("a rework while a target is not shown to pass", () => {
     expect({ allow, tests, restore }).toEqual({ allow: [], tests: "add-only", restore: ["test/a.test.ts"] });
   });
 
-  it("is fenced in where the target passes and something else broke", () => {
+  it("is limited to the blamed files if the target passes and something else broke", () => {
     expect(scopeFor(state, POLICY, failed({ passing: [TARGET] }), ROUTE).allow).toEqual(["test/a.test.ts", "src/b.ts"]);
   });
 });

@@ -76,7 +76,7 @@ describe("stalls", () => {
     );
   };
 
-  it("a tree that was there before: the work goes in circles", () => {
+  it("an earlier tree again: the work goes in circles", () => {
     expect(stall(back(PATIENT, ["one", "two", "one"]))).toBe("oscillation");
     expect(stall(back(PATIENT, ["one", "two", "three"]))).toBeNull();
     expect(
@@ -84,13 +84,13 @@ describe("stalls", () => {
     ).toBeNull();
   });
 
-  it("a tree that was judged before is no circle when a person sent it back since", () => {
+  it("an earlier tree is no stall if a person sent the work back since", () => {
     const circle = back(PATIENT, ["one", "two", "one"]);
     const after = runScript(foldEvents(circle.run, "a", answer("send-back")));
     expect(stateOf(after.run, "a").ending?.how).toBe("accepted");
   });
 
-  it("after a cascade the best tree is brought back only if it is not the present one", () => {
+  it("after a cascade the best tree is restored only if it is not the current one", () => {
     const ran = run(PATIENT, { checks: tests(["a", "b", "c"], ["a"], ["a", "b"]) });
     expect(commandsOf(ran, "restore-tree")).toHaveLength(1);
     expect(stateOf(ran.run, "a").gates.checks?.fresh).toBe(false);
@@ -101,7 +101,7 @@ describe("stalls", () => {
     ]);
   });
 
-  it("a person who sends it back after a cascade does not have it restored again", () => {
+  it("work that a person sends back after a cascade is not restored again", () => {
     const ran = run(PATIENT, { checks: tests(["a"], ["old 1"]) });
     const after = runScript(foldEvents(ran.run, "a", answer("send-back")));
     expect(after.lines.slice(0, 2)).toEqual(["blame checks", "send back from checks to implement"]);
@@ -111,7 +111,7 @@ describe("stalls", () => {
 describe("grace", () => {
   const graced = (grace: number): Policy => ({ ...POLICY, stall: { ...POLICY.stall, grace } });
 
-  it("strictly improving work gets one round more, and it is said", () => {
+  it("strictly improving work gets one more round, and that is recorded", () => {
     const ran = run(graced(1), { review: review(["a", 5], ["b", 3], ["c", 1], ["d", 1]) });
     expect(ran.lines.filter((line) => line === "grant-grace")).toHaveLength(1);
     expect(commandsOf(ran, "send-back").map(({ failure, failureLimit }) => [failure, failureLimit])).toEqual([
@@ -130,7 +130,7 @@ describe("grace", () => {
     expect(run(policy, { review: rounds }).lines).not.toContain("grant-grace");
   });
 
-  it("the ceiling stands above it", () => {
+  it("the ceiling limits it", () => {
     const policy: Policy = {
       ...graced(5),
       limits: { ...POLICY.limits, perLocation: 99, failures: { ...POLICY.limits.failures, review: 10 } },

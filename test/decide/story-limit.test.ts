@@ -13,12 +13,12 @@ describe("a story's own limit", () => {
     return failureLimit(stateOf(run, "a"), "checks");
   };
 
-  it.each(PRESETS)("stands above that of the preset %s", (preset) => {
+  it.each(PRESETS)("overrides that of the preset %s", (preset) => {
     expect(limitOf(preset, 1)).toBe(2);
     expect(limitOf(preset, 0)).toBe(1);
   });
 
-  it("without one the preset's holds, which in `goal` is none of this kind", () => {
+  it("without one the preset's applies, which `goal` does not have", () => {
     expect(PRESETS.map((preset) => limitOf(preset))).toEqual([3, 3, null, 4]);
   });
 });

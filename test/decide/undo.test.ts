@@ -27,7 +27,7 @@ function asked(run: RunState, id: StoryId): RunState {
 
 const whatNext = (run: RunState) => decide(run, POLICY, 1e15).map(({ key: _key, ...command }) => command);
 
-describe("an answer that is taken back", () => {
+describe("an answer that is undone", () => {
   it.each(["resolve", "send-back", "waive", "raise-budget", "force-complete", "abandon"] as const)(
     "%s leaves the story as it was, question and counters included",
     (verb) => {
@@ -42,7 +42,7 @@ describe("an answer that is taken back", () => {
     },
   );
 
-  it("may be taken back after the brief is written, and no more once an attempt has started", () => {
+  it("can be undone after the brief is written, and not once an attempt has started", () => {
     const said = foldEvents(stuck(), "a", answer("send-back", { message: "use the other one" }));
     const [sendBack] = decide(said, POLICY, 0);
     expect(sendBack?.type).toBe("send-back");
@@ -54,7 +54,7 @@ describe("an answer that is taken back", () => {
     expect(keyOf(foldEvents(begun, "a", UNDONE))).toBe(keyOf(begun));
   });
 
-  it("is the last one, once: the one before it stands", () => {
+  it("is only the last one, and only once", () => {
     const waived = foldEvents(stuck(), "a", answer("waive", { message: "one" }));
     const both = foldEvents(waived, "a", answer("send-back", { message: "two" }));
     const back = foldEvents(both, "a", UNDONE);
@@ -62,7 +62,7 @@ describe("an answer that is taken back", () => {
     expect(keyOf(foldEvents(back, "a", UNDONE))).toBe(keyOf(back));
   });
 
-  it("cannot be one that was given while something ran, nor one that nobody gave", () => {
+  it("must exist, and must not have been given while something ran", () => {
     const running = runScript(begin(POLICY, story("a")), (command) =>
       command.type === "start-gate"
         ? [{ type: "gate.started", gate: command.gate, tree: command.tree, stages: [] }]
@@ -74,7 +74,7 @@ describe("an answer that is taken back", () => {
     expect(stateOf(foldEvents(said, "a", UNDONE), "a").requested).not.toBeNull();
   });
 
-  it("what waited for a forced story waits again, unless its work has begun", () => {
+  it("stories that depend on a forced story wait again, unless their work has begun", () => {
     const b = story("b", { dependsOn: [storyId("a")] });
     const forced = foldEvents(stuck(b), "a", answer("force-complete"));
     expect(whatNext(forced)).toMatchObject([{ type: "start-story", story: "b" }]);
@@ -86,7 +86,7 @@ describe("an answer that is taken back", () => {
     expect(stateOf(foldEvents(begun, "a", UNDONE), "a").ending?.how).toBe("accepted");
   });
 
-  it("keeps what is no consequence of it: warnings, names of questions, and being held", () => {
+  it("keeps what it did not cause: warnings, ids of questions, and pauses", () => {
     const said = foldEvents(
       stuck(),
       "a",
@@ -97,7 +97,7 @@ describe("an answer that is taken back", () => {
     expect(stateOf(foldEvents(said, "a", UNDONE), "a")).toMatchObject({ warned: ["cost"], held: true, escalations: 1 });
   });
 
-  it("wherever a run stands, an answer and its undo change nothing that could be decided", () => {
+  it("an answer and its undo never change what is decided next", () => {
     const stories = [story("a"), story("b", { dependsOn: [storyId("a")] }), story("c")];
     fc.assert(
       fc.property(choices, fc.nat(), fc.constantFrom(...ANSWER_VERBS), (picks, which, verb) => {

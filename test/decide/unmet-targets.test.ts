@@ -25,6 +25,6 @@ test.for([
   expect(unmetTargets(stateWith(level), judged)).toEqual(expected);
 });
 
-test("a gate that says nothing of tests leaves none open", () => {
+test("a gate without test results leaves no target open", () => {
   expect(unmetTargets(stateWith("all"), judgement("review", "t1", "fail"))).toEqual([]);
 });

@@ -34,13 +34,13 @@ describe("judge", () => {
     expect(hear(said.map((each, i) => verdict(`s${i}`, each))).result).toBe(result);
   });
 
-  it("leaves out what a reviewer did not say", () => {
+  it("leaves out what a reviewer did not report", () => {
     const { stages } = hear([{ ...verdict("code", "pass"), summary: "" }]);
     expect(stages).toEqual([{ stage: "code", reviewer: "code-reviewer", result: "pass" }]);
   });
 
   // S4.45
-  it("names what must be fixed, the gravest and those above the threshold, and leaves the rest as information", () => {
+  it("requires findings at or above the threshold, and leaves the rest as information", () => {
     const [grave, light] = [finding("critical", "a hole"), finding("minor", "a name")];
     const judged = hear([verdict("code", "fail", light, grave)]);
     expect(judged.blocking).toEqual([grave.id]);
@@ -48,7 +48,7 @@ describe("judge", () => {
     expect(judged.summary).toBe("review: fail (code), 1 to fix");
   });
 
-  it("blocks nothing of a stage that passed", () => {
+  it("does not block on findings of a passed stage", () => {
     const judged = hear([
       verdict("code", "fail", finding("minor", "x")),
       verdict("security", "pass", finding("minor", "y")),
@@ -56,21 +56,21 @@ describe("judge", () => {
     expect(judged.blocking).toEqual([finding("minor", "x").id]);
   });
 
-  it("fails on any finding where every finding must be fixed", () => {
+  it("fails on any finding if every finding must be fixed", () => {
     const rules: GateRules = { ...RULES, everyFinding: true };
     const judged = hear([verdict("code", "pass", finding("info", "a remark"))], { rules });
     expect(judged).toMatchObject({ result: "fail", blocking: [finding("info", "a remark").id] });
     expect(hear([verdict("code", "pass")], { rules }).result).toBe("pass");
   });
 
-  it("blocks what a reviewer named where no severity has a threshold", () => {
+  it("blocks on a reviewer's findings if no severity has a threshold", () => {
     const rules: GateRules = { ...RULES, failOn: {} };
     const one = finding("blocker", "a hole");
     expect(hear([verdict("code", "pass", one)], { rules }).result).toBe("pass");
     expect(hear([verdict("code", "fail", one)], { rules }).blocking).toEqual([one.id]);
   });
 
-  it("puts the stages that keep their pass in front of those heard now", () => {
+  it("lists stages that keep their pass before those that ran now", () => {
     const kept = [{ stage: "spec", result: "pass", reviewer: roleName("spec-reviewer") }] as const;
     const judged = hear([verdict("quality", "pass")], { kept });
     expect(judged.stages?.map(({ stage, result }) => [stage, result])).toEqual([
@@ -80,7 +80,7 @@ describe("judge", () => {
     expect(judged.summary).toBe("review: pass");
   });
 
-  it("gives the same failure the same identity, in whatever order it is told", () => {
+  it("gives the same failure the same identity in any order", () => {
     const [one, two] = [finding("critical", "a hole"), finding("critical", "a leak")];
     const first = hear([verdict("code", "fail", one, two)]).failure;
     expect(hear([verdict("code", "fail", two, one)]).failure).toBe(first);

@@ -42,13 +42,13 @@ describe("a waived finding", () => {
     expect(after.gates.checks).toMatchObject({ failures: 0, last: { result: "fail", blocking: [WAIVED] } });
   });
 
-  it("is not asked for beside one that still blocks", () => {
+  it("is not required along with one that still blocks", () => {
     const after = gateJudged(judgingAfterWaiver(), FAILED, "c0", 0);
     expect(after.failing?.gate).toBe("checks");
     expect(after.gates.checks?.last?.blocking).toEqual([OTHER]);
   });
 
-  it("is left out of what blocks as soon as it is waived", () => {
+  it("is removed from the blocking findings as soon as it is waived", () => {
     const failing = gateJudged({ ...judgingAfterWaiver(), waivers: [] }, FAILED, "c0", 0);
     const say = (state: StoryState, finding: typeof WAIVED) =>
       applyAnswer(
@@ -65,7 +65,7 @@ describe("a waived finding", () => {
     expect(isOpen(both, "checks", "c0")).toBe(true);
   });
 
-  it("makes a gate run again that had no verdict about this tree", () => {
+  it("makes a gate without a verdict about this tree run again", () => {
     const failing = gateJudged({ ...judgingAfterWaiver(), waivers: [] }, FAILED, "c0", 0);
     const restored = withGate(failing, "checks", { fresh: false, errors: 3 });
     const after = applyAnswer(
@@ -79,7 +79,7 @@ describe("a waived finding", () => {
 });
 
 describe("the answers that a question offers", () => {
-  it("leaves out a waiver where a step of the engine broke, and asks about the step", () => {
+  it("have no waiver if a step of the engine broke, and ask about the step", () => {
     const { run } = runScript(begin(POLICY, story("a")), world({ gates: { checks: ["fail"] } }));
     const state = stateOf(run, "a");
     const broken: StoryState = {
@@ -100,7 +100,7 @@ describe("the answers that a question offers", () => {
     expect(action.escalation.recommendation).toBe("Free some space.");
   });
 
-  it("leaves out a higher limit where the ceiling is reached already", () => {
+  it("have no higher limit if the ceiling is reached", () => {
     const { circuitBreaker: _on, ...rest } = presetPolicy("critic-audit");
     const policy = { ...rest, circuitBreaker: false };
     const { run } = runScript(

@@ -52,14 +52,14 @@ async function attempt() {
   return next("start-attempt");
 }
 
-test("a command's key ends with the number of events it was decided on", () => {
+test("a command's key ends with the number of events at its decision", () => {
   expect(decidedAt({ key: "a:17" })).toBe(17);
   expect(decidedAt({ key: "a:b:3" })).toBe(3);
   expect(decidedAt({ key: "@project:0" })).toBe(0);
 });
 
 describe("a story's command", () => {
-  test("is refused its first word where somebody has written since it was decided", async () => {
+  test("cannot append first if events were appended since its decision", async () => {
     const command = await attempt();
     await tell(A, HELD);
     await ours.catchUp();
@@ -71,7 +71,7 @@ describe("a story's command", () => {
     expect(await gripped.append(A, [attemptStart(command)])).toBe(false);
   });
 
-  test("given out twice is done by one", async () => {
+  test("given out twice is done once", async () => {
     const command = await attempt();
     await theirs.catchUp();
     expect(await withFencing(command, theirs).append(A, [attemptStart(command)])).toBe(true);
@@ -81,7 +81,7 @@ describe("a story's command", () => {
     expect(second.mayWrite(A)).toBe(true);
   });
 
-  test("goes on with what it began, whatever a person says meanwhile", async () => {
+  test("continues what it started, even after a person's answer", async () => {
     const command = await attempt();
     const gripped = withFencing(command, ours);
     expect(await gripped.append(A, [attemptStart(command)])).toBe(true);
@@ -92,7 +92,7 @@ describe("a story's command", () => {
     expect(ours.story(A).running).toBeNull();
   });
 
-  test("may not end what another began in its place", async () => {
+  test("may not end what another command started", async () => {
     const command = await attempt();
     const gripped = withFencing(command, ours);
     expect(await gripped.append(A, [attemptStart(command)])).toBe(true);
@@ -109,7 +109,7 @@ describe("a story's command", () => {
     expect(ours.story(A).running).not.toBeNull();
   });
 
-  test("may begin the next thing when it has ended the first, and only right behind it", async () => {
+  test("may start another step directly after it has ended the first", async () => {
     const command = await attempt();
     const gripped = withFencing(command, ours);
     expect(await gripped.append(A, [attemptStart(command)])).toBe(true);
@@ -123,7 +123,7 @@ describe("a story's command", () => {
     expect(await gripped.append(A, [step])).toBe(false);
   });
 
-  test("knows what it began among several events", async () => {
+  test("knows which of several events started its step", async () => {
     const command = await attempt();
     const gripped = withFencing(command, ours);
     const step: Event = { type: "step.started", step: "update" };
@@ -149,7 +149,7 @@ describe("a story's command", () => {
     expect(await gripped.append(A, [unclear])).toBe(false);
   });
 
-  test("writes elsewhere, or by a number it names, as everybody does", async () => {
+  test("appends to other streams, or with an explicit number, without fencing", async () => {
     const command = await attempt();
     const gripped = withFencing(command, ours);
     expect(await gripped.append(A, [attemptStart(command)])).toBe(true);
@@ -167,7 +167,7 @@ describe("a command about the project", () => {
   const RESUMED: Event = { type: "run.resumed", by: "ada" };
   const project = (type: string): Command => ({ key: `@project:${ours.state().seq}`, story: null, type }) as Command;
 
-  test("is refused its first word where somebody has written since, and not its second", async () => {
+  test("cannot append first if events were appended since, and can append later", async () => {
     const late = withFencing(project("start-remediation"), ours);
     await tell(null, RESUMED);
     await ours.catchUp();
@@ -181,7 +181,7 @@ describe("a command about the project", () => {
     expect(await gripped.append(null, [RESUMED])).toBe(true);
   });
 
-  test("that looks at the health need not follow what was written meanwhile", async () => {
+  test("that checks the health need not follow the newest events", async () => {
     const gripped = withFencing(project("check-health"), ours);
     await tell(null, RESUMED);
     await ours.catchUp();

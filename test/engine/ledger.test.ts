@@ -16,7 +16,7 @@ async function journalWithStory() {
   return { journal, known: await foldJournal(journal) };
 }
 
-it("goes on from what another reader has folded, and reads only what is newer", async () => {
+it("continues from another reader's state, and reads only newer lines", async () => {
   const { journal, known } = await journalWithStory();
   await journal.append(A, 1, [{ type: "story.held", by: "eve" }], 2);
   const readFrom: number[] = [];
@@ -34,7 +34,7 @@ it("goes on from what another reader has folded, and reads only what is newer", 
   expect(known.seqs.get(A)).toBe(1);
 });
 
-it("writes nothing where another writer was first, and then sees what was written", async () => {
+it("appends nothing if another writer was first, and then sees those events", async () => {
   const { journal, known } = await journalWithStory();
   const ledger = await continueLedger({ journal, clock, watcher }, known);
   await journal.append(A, 1, [{ type: "story.held", by: "eve" }], 2);

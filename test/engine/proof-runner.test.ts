@@ -80,7 +80,7 @@ async function play(
 }
 
 describe("a proof with several runs at once", () => {
-  test("comes to the same answer, told in the same number of runs, as one after the other", async () => {
+  test("comes to the same answer with the same reported number of runs as one after the other", async () => {
     for (let seed = 1; seed <= 40; seed++) {
       const culprits = [seed % 24];
       const alone = await play(culprits, 0, undefined, seed);
@@ -90,7 +90,7 @@ describe("a proof with several runs at once", () => {
     }
   });
 
-  test("does use its checkouts, and takes the ones that it opened away", async () => {
+  test("uses its checkouts, and closes those that it opened", async () => {
     const beside = await play([0], 2);
     expect(beside.most).toBe(3);
     expect(beside.closed).toHaveLength(2);
@@ -98,7 +98,7 @@ describe("a proof with several runs at once", () => {
     expect([alone.most, alone.begun, alone.closed]).toEqual([1, alone.answer.runs, []]);
   });
 
-  test("foresees every run of a case that goes as the ranking says", () => {
+  test("predicts every run if the ranking is right", () => {
     const hunks = [7, 3, 5].map((id, at) => ({ id, confidence: at === 0 ? 0.9 : 0.05 }));
     const rest = { companions: new Map(), pinned: [], isNewTest: false, looksEnvironmental: false, looksFlaky: false };
     const state = newProof({ hunks, ...rest, limits: { runs: 30, timeMs: Infinity } });
@@ -108,7 +108,7 @@ describe("a proof with several runs at once", () => {
     expect(speculate(state, 2)).toEqual(next.slice(0, 2));
   });
 
-  test("makes a run again alone that had others beside it and ended in another way than recorded", async () => {
+  test("repeats a run alone if others ran at the same time and it ended differently than recorded", async () => {
     const inTheWay = (without: readonly number[], besides: number): Outcome =>
       besides > 0 ? "fail-other" : without.includes(4) ? "pass" : "fail-same";
     const { answer } = await play([4], 3, inTheWay);

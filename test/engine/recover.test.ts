@@ -29,7 +29,7 @@ const BLOCKED: Event = { type: "infrastructure.blocked", issue: "the database is
 const REPAIRING: Event = { type: "remediation.started", attempt: 1 };
 const REPAIRED: Event = { type: "remediation.finished", attempt: 1, fixes: ["restarted it"], durationMs: 1 };
 
-describe("what ran for a story when the engine ended", () => {
+describe("a running step when the engine ended", () => {
   test.each([
     ["stopped", -1, { detail: "the engine stopped during attempt 1", engine: "stopped" }],
     ["died", -1, { detail: "the engine died during attempt 1", engine: "died" }],
@@ -47,7 +47,7 @@ describe("what ran for a story when the engine ended", () => {
     expect([attempts[0]!.outcome, counters.attempts]).toEqual(["interrupted", 0]);
   });
 
-  test("is interrupted where the clock does not know when the machine was started", async () => {
+  test("is interrupted if the start of the machine is unknown", async () => {
     const stage = await working();
     const { bootedAt: _unknown, ...clock } = stage.world.clock;
     stage.world = { ...stage.world, clock };
@@ -55,7 +55,7 @@ describe("what ran for a story when the engine ended", () => {
     expect(await stage.events("work.interrupted")).toMatchObject([{ engine: "died" }]);
   });
 
-  test("is reported where it had finished and only the journal did not know", async () => {
+  test("is reported if it had finished and only the journal did not have it", async () => {
     const stage = await working();
     const ended = { outcome: { type: "ready" }, summary: "done", durationMs: 4 };
     stage.disk.outbox.set("a/attempt-1", JSON.stringify(ended));
@@ -66,14 +66,14 @@ describe("what ran for a story when the engine ended", () => {
     expect(stage.disk.outbox.size).toBe(0);
   });
 
-  test("is nothing: then nothing is interrupted", async () => {
+  test("does not exist: nothing is interrupted", async () => {
     const idle = await createStage(POLICY);
     expect(await recoverStory(idle.story.id, await idle.ledger(), idle.world, "died")).toBe(false);
     expect(await recover(await idle.ledger(), idle.world, "died")).toBe(0);
     expect(await idle.events("work.interrupted")).toEqual([]);
   });
 
-  test("is a set-up that has no files yet: there is nothing to forget", async () => {
+  test("is a set-up without files: nothing to forget", async () => {
     const stage = await createStage(POLICY);
     await stage.tell({ type: "story.started", by: "test" });
     const forgotten: string[] = [];
@@ -84,7 +84,7 @@ describe("what ran for a story when the engine ended", () => {
     expect(await stage.events("work.interrupted")).toMatchObject([{ detail: "the engine died during prepare" }]);
   });
 
-  test("is a gate: it judges again, and the outbox is not asked", async () => {
+  test("is a gate: it runs again, and the outbox is not read", async () => {
     const stage = await createStage(POLICY);
     await stage.until("start-attempt");
     const tree = (await stage.ledger()).story(stage.story.id).tree!;
@@ -120,7 +120,7 @@ describe("an agent that outlived the engine", () => {
     return { asked };
   }
 
-  test("is gone on with: the same call, in the files as they are, and its result counts", async () => {
+  test("is resumed with the same call on the current files, and its result counts", async () => {
     let hasDied = false;
     const stage = await createStage(POLICY, (on) => () => {
       if (!hasDied) edit(on);
@@ -145,7 +145,7 @@ describe("an agent that outlived the engine", () => {
     expect((await stage.ledger()).story(stage.story.id).counters.engineDeaths).toBeUndefined();
   });
 
-  test("that could not be read is asked again, also where the engine died before it could ask", async () => {
+  test("with an unreadable reply is asked again, even if the engine died before it asked", async () => {
     const texts = ["Hm."];
     const stage = await createStage(POLICY, (on) => () => ready(on, { text: texts.shift() ?? READY }));
     await stage.until("start-attempt");
@@ -159,7 +159,7 @@ describe("an agent that outlived the engine", () => {
     expect(await stage.events("attempt.finished")).toMatchObject([{ attempt: 1, outcome: { type: "ready" } }]);
   });
 
-  test("is ended where the engine was stopped, and where it died three times in the same step", async () => {
+  test("is ended if the engine was stopped, or died three times in the same step", async () => {
     const stopped = await working();
     const { asked } = runsOf(stopped, "a:3");
     expect(await recover(await stopped.ledger(), stopped.world, "stopped")).toBe(1);
@@ -176,7 +176,7 @@ describe("an agent that outlived the engine", () => {
     ]);
   });
 
-  test("is a reviewer: what it said is found, and one that had not ended is asked again", async () => {
+  test("is a reviewer: its reply is found, and an unfinished one is asked again", async () => {
     const stage = await createStage(POLICY);
     await stage.until("start-attempt");
     await stage.until("start-gate");
@@ -198,7 +198,7 @@ describe("an agent that outlived the engine", () => {
 });
 
 describe("a repair of the infrastructure when the engine ended", () => {
-  test("counts as tried, and its health is checked", async () => {
+  test("counts as a try, and a health check follows", async () => {
     const stage = await createStage(POLICY);
     await toProject(stage, BLOCKED, REPAIRING);
     expect(await recover(await stage.ledger(), stage.world, "stopped")).toBe(1);
@@ -230,7 +230,7 @@ describe("a repair of the infrastructure when the engine ended", () => {
     expect(await stage.events("health.checked")).toEqual([]);
   });
 
-  test("that has not begun, or that another engine reported first, is left alone", async () => {
+  test("that has not begun, or that another engine reported, is left alone", async () => {
     const waiting = await createStage(POLICY);
     await toProject(waiting, BLOCKED);
     expect(await recover(await waiting.ledger(), waiting.world, "died")).toBe(0);
@@ -244,7 +244,7 @@ describe("a repair of the infrastructure when the engine ended", () => {
   });
 });
 
-test("what ran is named as a person would", () => {
+test("the running step is named for people", () => {
   const state = newStory(story("a"), 0, 0);
   expect(whatRan(state)).toBe("nothing");
   const since = { since: 0, seq: 1 };

@@ -32,7 +32,7 @@ const VERIFIED = identifyFinding({
 const exhausted = (): RunState => stopped({ review: ["fail", "fail", "fail"] });
 
 describe("a person's answer", () => {
-  it("resolve: what the person left is taken in, every gate runs on it, and the counter starts again", () => {
+  it("resolve: adopts the person's fix, runs every gate on it, and resets the counter", () => {
     const ran = runScript(foldEvents(exhausted(), "a", answer("resolve")));
     expect(ran.lines).toEqual([
       "adopt-work",
@@ -45,7 +45,7 @@ describe("a person's answer", () => {
     expect(stateOf(ran.run, "a").gates.review?.failures).toBe(0);
   });
 
-  it("send-back forgives that gate alone: what another gate counted stays", () => {
+  it("send-back resets that gate only: the counts of other gates stay", () => {
     const run = stopped({ checks: ["fail", "fail"], review: ["fail", "fail", "fail"] });
     const counts = (of: RunState) => [stateOf(of, "a").gates.checks?.failures, stateOf(of, "a").gates.review?.failures];
     expect(counts(run)).toEqual([2, 3]);
@@ -55,7 +55,7 @@ describe("a person's answer", () => {
     expect(stateOf(back, "a").guidance).toEqual(["Ada: use the other one"]);
   });
 
-  it("send-back to a named phase asks for that phase's work, whatever failed", () => {
+  it("send-back to a named phase requests that phase's work, whatever failed", () => {
     const back = foldEvents(
       stopped({ review: ["fail", "fail", "fail", "fail"] }, presetPolicy("story")),
       "a",
@@ -66,7 +66,7 @@ describe("a person's answer", () => {
   });
 
   // S3.4
-  it("send-back without being asked: the work in hand goes back when it is free", () => {
+  it("send-back without a question: the running work is sent back when it ends", () => {
     const half = runScript(begin(POLICY, story("a")), (command) =>
       command.type === "start-gate" && command.gate === "review" ? [{ type: "story.held", by: "Ada" }] : null,
     ).run;
@@ -89,7 +89,7 @@ describe("a person's answer", () => {
     expect(stateOf(ran.run, "a").ending?.how).toBe("accepted");
   });
 
-  it("a rework a person asked for that changes nothing is a stall like any other", () => {
+  it("a person's rework that changes nothing is a stall", () => {
     const back = foldEvents(exhausted(), "a", answer("send-back", { phase: "implement", message: "again" }));
     const ran = runScript(back, (command, state) =>
       command.type === "start-attempt"
@@ -102,11 +102,11 @@ describe("a person's answer", () => {
     expect(stateOf(ran.run, "a").escalation?.reason).toMatchObject({ stall: "no-change" });
   });
 
-  it("send-back with nothing to say gives no guidance", () => {
+  it("send-back without a message gives no guidance", () => {
     expect(stateOf(foldEvents(exhausted(), "a", answer("send-back", { message: "" })), "a").guidance).toEqual([]);
   });
 
-  it("raise-budget: the limit is what was named, never above the ceiling, and the work goes on", () => {
+  it("raise-budget: sets the named limit, never above the ceiling, and work continues", () => {
     const raised = foldEvents(exhausted(), "a", answer("raise-budget", { budget: "failures:review", limit: 99 }));
     expect(stateOf(raised, "a").raised).toEqual({ "failures:review": 10 });
     expect(runScript(raised).lines[0]).toBe("send back from review to implement");
@@ -115,12 +115,12 @@ describe("a person's answer", () => {
     expect(runScript(nothing).lines).toEqual(["ask: budget"]);
   });
 
-  it("abandon ends the story with the person's words", () => {
+  it("abandon ends the story with the person's message", () => {
     const state = stateOf(foldEvents(exhausted(), "a", answer("abandon", { message: "not needed" })), "a");
     expect(state.ending).toMatchObject({ how: "abandoned", reason: "Ada: not needed" });
   });
 
-  it("waive and dispute without a gate to speak of change nothing but close the question", () => {
+  it("waive and dispute without a gate only close the question", () => {
     const run = begin(POLICY, story("a"));
     for (const verb of ["waive", "dispute"] as const) {
       const state = stateOf(foldEvents(run, "a", answer(verb)), "a");
@@ -129,13 +129,13 @@ describe("a person's answer", () => {
   });
 
   it.each(["retry", "declare-healthy", "halt"] as const)(
-    "%s speaks of the project: a story's question stays open",
+    "%s is about the project: a story's question stays open",
     (verb) => {
       expect(reasonFor(foldEvents(exhausted(), "a", answer(verb)), "a")).toBe("budget");
     },
   );
 
-  it("a story's word to the project changes nothing there", () => {
+  it("an answer about a story changes nothing in the project", () => {
     const happens = world({ gates: { audit: ["blocked"] }, health: [false, false, false] });
     const run = runScript(begin(POLICY, story("a")), happens).run;
     expect(run.escalation?.reason.type).toBe("infrastructure");
@@ -179,7 +179,7 @@ describe("a disputed finding", () => {
         : then(command, state, run);
   const verbs = (run: RunState) => stateOf(run, "a").escalation!.options.map(({ verb }) => verb);
 
-  it("is looked at by somebody else; upheld, the same question comes with the ruling, and nothing is charged", () => {
+  it("is ruled on by another role; if upheld, the question returns with the ruling, and nothing is charged", () => {
     const before = stateOf(exhausted(), "a").gates.review!;
     const ran = runScript(
       disputed().run,
@@ -196,7 +196,7 @@ describe("a disputed finding", () => {
     expect(spent.costUsd).toBeCloseTo(0.1);
   });
 
-  it("upheld, is not looked at again: the question comes as it was, and no agent is asked", () => {
+  it("that was upheld is not ruled on again: the question returns unchanged, and no agent is asked", () => {
     const upheld = runScript(
       disputed().run,
       ruling(() => true),
@@ -205,7 +205,7 @@ describe("a disputed finding", () => {
     expect(runScript(again).lines).toEqual(["ask: budget"]);
   });
 
-  it("can be disputed as long as one is left that nobody looked at", () => {
+  it("can be disputed while a finding without a ruling is left", () => {
     let run = stopped({ review: ["fail", "fail", { result: "fail", blocking: 2 }] });
     for (const finding of stateOf(run, "a").gates.review!.last!.blocking) {
       expect(verbs(run)).toContain("dispute");
@@ -217,7 +217,7 @@ describe("a disputed finding", () => {
     expect(verbs(run)).toEqual(["send-back", "resolve", "waive", "raise-budget", "force-complete", "abandon"]);
   });
 
-  it("overturned, the gate judges again; the work is charged for what it says then, and not twice", () => {
+  it("that was overturned makes the gate run again; only the new result is charged", () => {
     const passed = runScript(
       disputed().run,
       ruling(() => false),
@@ -233,7 +233,7 @@ describe("a disputed finding", () => {
     expect(stateOf(failed.run, "a").gates.review!.rounds).toHaveLength(3);
   });
 
-  it("of two, the one that stands does not keep the other from being looked at", () => {
+  it("that was upheld does not prevent a ruling on another one", () => {
     const run = exhausted();
     const [first, second] = stateOf(run, "a").gates.review!.last!.blocking;
     const both = foldEvents(run, "a", answer("dispute", { findings: [first!, second!] }));
@@ -255,7 +255,7 @@ describe("a disputed finding", () => {
     ["a stall", { ...POLICY, stall: { ...POLICY.stall, sameFailure: 2 } }, { review: [SAME, SAME] }, "stall"],
     ["an approval", conservative, { review: ["fail" as const] }, "approval"],
     ["an audit's budget", POLICY, { audit: ["fail" as const, "fail" as const, "fail" as const] }, "budget"],
-  ])("can be the answer to %s, which comes again when it stands", (_what, policy, gates, reason) => {
+  ])("can be the answer to %s, which returns if it is upheld", (_what, policy, gates, reason) => {
     const run = stopped(gates, policy);
     expect(reasonFor(run, "a")).toBe(reason);
     expect(verbs(run)).toContain("dispute");
@@ -270,7 +270,7 @@ describe("a disputed finding", () => {
     expect(charges(stateOf(ran.run, "a"))).toEqual(charges(stateOf(run, "a")));
   });
 
-  it("can be the answer to a rework that changed nothing; what did not change is still counted", () => {
+  it("can be the answer to a rework without changes, which still counts", () => {
     let turns = 0;
     const idle: Script = (command, state, run) =>
       command.type === "start-attempt" && ++turns > 1
@@ -290,7 +290,7 @@ describe("a disputed finding", () => {
     expect(ran.lines).toEqual(["adjudicate by adjudicator", "ask: stall"]);
   });
 
-  it("is no answer where a command printed what failed", () => {
+  it("is not an answer if a command printed the failure", () => {
     for (const gate of ["checks", "mutation"] as const) {
       const run = stopped({ [gate]: ["fail", "fail", "fail"] }, gate === "checks" ? POLICY : presetPolicy("factory"));
       expect(verbs(run)).not.toContain("dispute");
@@ -301,7 +301,7 @@ describe("a disputed finding", () => {
     expect(verbs(audited)).not.toContain("dispute");
   });
 
-  it("by an agent, and upheld, is a person's to decide, with what was said on both sides", () => {
+  it("by an agent that was upheld is decided by a person, with both sides", () => {
     const upheld = runScript(
       byAgent(),
       ruling(() => true),
@@ -324,7 +324,7 @@ describe("a disputed finding", () => {
     expect(runScript(waived).lines[0]).toBe("ask: budget");
   });
 
-  it("is disputed once, however often that is said", () => {
+  it("is disputed only once", () => {
     const { run, first } = disputed();
     expect(
       stateOf(foldEvents(run, "a", answer("dispute", { findings: [first, first], gate: "review" })), "a").disputes,
@@ -341,7 +341,7 @@ describe("a disputed finding", () => {
       rationale: "see the caller",
     });
 
-  it("may be disputed by the agent; a word on a finding nobody disputes costs and does nothing", () => {
+  it("may be disputed by the agent; a ruling on an undisputed finding only adds its cost", () => {
     const run = byAgent();
     expect(stateOf(run, "a").disputes).toMatchObject([{ by: "developer", standing: "open" }]);
     const other = foldEvents(run, "a", {
@@ -360,13 +360,13 @@ describe("a disputed finding", () => {
 describe("approvals of a conservative run", () => {
   const policy: Policy = { ...POLICY, autonomy: "conservative" };
 
-  it("a gate that broke is tried again only when a person says so", () => {
+  it("a broken gate is retried only if a person approves", () => {
     const first = stopped({ review: ["error"] }, policy);
     expect(stateOf(first, "a").escalation?.reason).toEqual({ type: "approval", of: "retry" });
     expect(runScript(foldEvents(first, "a", answer("send-back"))).lines[0]).toBe("judge review");
   });
 
-  it("and so is an agent that crashed", () => {
+  it("a crashed agent is retried only if a person approves", () => {
     let crashes = 1;
     const ran = runScript(begin(policy, story("a")), (command, state) =>
       command.type === "start-attempt" && crashes-- > 0
@@ -386,11 +386,11 @@ describe("approvals of a conservative run", () => {
   });
 });
 
-describe("a test that changes its mind about one tree", () => {
+describe("a flaky test", () => {
   const flaky = { result: "inconclusive", more: { flaky: ["pays twice", "logs in"] } } as const;
   const ask = (...checks: readonly (typeof flaky | "inconclusive")[]) => stopped({ checks });
 
-  it("is asked about as non-deterministic, by its name", () => {
+  it("raises a question as non-deterministic, by its name", () => {
     const { escalation } = stateOf(ask(flaky, flaky), "a");
     expect(escalation).toMatchObject({
       reason: {
@@ -408,7 +408,7 @@ describe("a test that changes its mind about one tree", () => {
     ]);
   });
 
-  it("is named even where the last look proved nothing for another reason", () => {
+  it("is named even if the last run was inconclusive for another reason", () => {
     expect(reasonFor(ask(flaky, "inconclusive"), "a")).toBe("non-deterministic");
     expect(reasonFor(ask("inconclusive", "inconclusive"), "a")).toBe("gate-inconclusive");
   });

@@ -31,7 +31,7 @@ function after(run: RunState, event: Event): Partial<RunState> {
 }
 
 describe("the project's own events", () => {
-  test("set the rules, the base, and what people were told", () => {
+  test("set the policy, the base, and the warnings", () => {
     const policy = { ...POLICY, preset: "goal" } as const;
     expect(after(RUN, { type: "policy.set", policy, by: "t" })).toEqual({ policy });
     expect(after(RUN, { type: "base.moved", commit: "b2" })).toEqual({ base: "b2" });
@@ -41,17 +41,17 @@ describe("the project's own events", () => {
     });
   });
 
-  test("a run that is resumed is halted no more", () => {
+  test("a resumed run is no longer halted", () => {
     const halted: RunState = { ...RUN, halted: { by: "Ada", reason: "x" } };
     expect(after(halted, { type: "run.resumed", by: "Ada" })).toEqual({ halted: null });
   });
 
-  test("a question is kept, and counted", () => {
+  test("a question is stored and counted", () => {
     const asked = ASKED.escalation!;
     expect(after(RUN, { type: "escalation.raised", escalation: asked })).toEqual({ escalation: asked, escalations: 1 });
   });
 
-  test("one that means nothing to the project changes nothing", () => {
+  test("an event without meaning for the project changes nothing", () => {
     expect(after(RUN, { type: "story.held", by: "Ada" })).toEqual({});
     expect(after(BROKEN, { type: "story.held", by: "Ada" })).toEqual({});
   });
@@ -83,14 +83,14 @@ describe("a repair", () => {
     expect(after(BROKEN, blocked)).toEqual({});
   });
 
-  test("is counted before it is tried", () => {
+  test("is counted before it starts", () => {
     expect(after({ ...RUN, remediation: { ...REMEDIATION, stage: "waiting" } }, started)).toEqual({
       remediation: { ...REMEDIATION, tries: 2, stage: "repairing" },
     });
     expect(after(RUN, started)).toEqual({});
   });
 
-  test("that is done waits for a health check, with what it did", () => {
+  test("that is done waits for a health check, with its fixes", () => {
     expect(after(BROKEN, finished)).toEqual({
       spent: PAID,
       remediation: { ...REMEDIATION, stage: "repaired", history: [TRIED] },
@@ -98,7 +98,7 @@ describe("a repair", () => {
     expect(after(RUN, finished)).toEqual({ spent: PAID });
   });
 
-  test("is over when the check finds health, and otherwise waits for another try that knows what remains", () => {
+  test("ends if the check passes, and otherwise waits for another try with the remaining problems", () => {
     const earlier = { ...TRIED, attempt: 0 };
     const repaired: RunState = {
       ...RUN,
@@ -116,7 +116,7 @@ describe("a repair", () => {
     expect(after(RUN, checked(false))).toEqual({ spent: PAID });
   });
 
-  test("of an agent that does not say what it cost makes the sum a floor", () => {
+  test("of an agent without a reported cost makes the sum a minimum", () => {
     expect(after(BROKEN, { type: "remediation.finished", attempt: 1, fixes: [], durationMs: 2 }).spent).toEqual({
       costUsd: 0,
       tokens: 0,
@@ -129,7 +129,7 @@ describe("a repair", () => {
 describe("a person's answer about the project", () => {
   const asked: RunState = { ...ASKED, remediation: { ...REMEDIATION, tries: 3, stage: "repaired" } };
 
-  test("retry starts the tries again, with what the person said", () => {
+  test("retry resets the tries, with the person's message", () => {
     expect(after(asked, answer("retry"))).toEqual({
       escalation: null,
       remediation: { ...REMEDIATION, tries: 0, stage: "waiting", guidance: ["g", "because"] },
@@ -142,7 +142,7 @@ describe("a person's answer about the project", () => {
     expect(after(ASKED, answer("halt"))).toEqual({ escalation: null, halted: { by: "Ada", reason: "because" } });
   });
 
-  test("raise-budget sets the limit that was named, beside others", () => {
+  test("raise-budget sets the named limit and keeps others", () => {
     const raised: RunState = { ...ASKED, raised: { "run-time": 5 } };
     expect(after(raised, answer("raise-budget", { budget: "run-cost", limit: 20 }))).toEqual({
       escalation: null,
@@ -152,7 +152,7 @@ describe("a person's answer about the project", () => {
     expect(after(raised, answer("raise-budget", { limit: 20 }))).toEqual({ escalation: null });
   });
 
-  test("one that speaks of a story leaves the question open", () => {
+  test("an answer about a story leaves the question open", () => {
     expect(after(asked, answer("send-back"))).toEqual({});
   });
 });

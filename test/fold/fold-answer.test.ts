@@ -38,20 +38,20 @@ const gates = (state: StoryState, ...reset: GateName[]): StoryState["gates"] =>
 const BLOCKING = judgement("review", "t1", "fail").blocking;
 
 describe("merge and drop", () => {
-  test("merge approves where that was the question, and forgives that the target moved", () => {
+  test("merge approves if that was the question, and resets the target's moves", () => {
     for (const reason of [MERGE, { type: "target-moves", times: 2, merges: true } as const]) {
       const state = asking(reason, null);
       expect(after(state, "merge")).toEqual({ ...CLOSED, counters: UNMOVED, delivery: { approvedBy: "Ada" } });
     }
   });
 
-  test("merge is no answer to another question", () => {
+  test("merge does not answer another question", () => {
     expect(after(asking(STALL), "merge")).toEqual({});
     expect(after(asking(null), "merge")).toEqual({});
     expect(after(asking({ type: "target-moves", times: 2, merges: false }, "merge"), "merge")).toEqual({});
   });
 
-  test("drop takes off the branch what was asked about, and keeps an approval", () => {
+  test("drop removes the commit of the question from the branch, and keeps an approval", () => {
     const reason = { type: "branch-moved", commit: "f00", detail: "" } as const;
     const refused = { why: "branch-moved", detail: "", commit: "f00" } as const;
     expect(after(asking(reason, null, { delivery: { approvedBy: "Eve", refused } }), "drop")).toEqual({
@@ -68,7 +68,7 @@ describe("resolve", () => {
   const closed = (state: StoryState, ...reset: GateName[]): StoryState["gates"] =>
     Object.fromEntries(Object.entries(gates(state, ...reset)).map(([name, gate]) => [name, { ...gate, fresh: false }]));
 
-  test("takes in what the person left, and every gate runs again", () => {
+  test("adopts the person's fix, and every gate runs again", () => {
     const state = asking({ type: "gate-error", errors: 3, detail: "" }, "review", {
       productReady: false,
       requested: { phase: "plan", message: "" },
@@ -108,7 +108,7 @@ describe("resolve", () => {
     });
   });
 
-  test("allows the retry that was asked about, and no other approval does", () => {
+  test("approves the retry of the question, and no other approval does", () => {
     const retry = asking({ type: "approval", of: "retry" });
     expect(after(retry, "resolve")).toEqual({
       ...CLOSED,
@@ -130,7 +130,7 @@ describe("resolve", () => {
   });
 });
 
-describe("what an answer forgives", () => {
+describe("what an answer resets", () => {
   const sentBack = (reason: EscalationReason, gate: GateName | null): Partial<StoryState> =>
     after(asking(reason, gate), "send-back", { phase: "plan" });
   const state = asking(null);
@@ -209,7 +209,7 @@ describe("what an answer forgives", () => {
 describe("send-back", () => {
   const guided = { ...CLOSED, delivery: GONE, guidance: ["Ada: because"] };
 
-  test("lets the failing gate's rework go on, and ends what was disputed", () => {
+  test("approves the failing gate's rework, and ends disputes", () => {
     const dispute: Dispute = { finding: BLOCKING[0]!, gate: "review", by: "dev", rationale: "", standing: "open" };
     const state = asking({ type: "dispute", finding: BLOCKING[0]!, detail: "" }, "review", { disputes: [dispute] });
     expect(after(state, "send-back")).toEqual({
@@ -221,14 +221,14 @@ describe("send-back", () => {
     });
   });
 
-  test("approving a rework forgets no failure, and approving a retry allows that retry alone", () => {
+  test("approving a rework resets no failures, and approving a retry allows only that retry", () => {
     const rework = asking({ type: "approval", of: "rework" });
     expect(after(rework, "send-back")).toEqual({ ...guided, failing: { ...rework.failing, approved: true } });
     const retry = asking({ type: "approval", of: "retry" });
     expect(after(retry, "send-back")).toEqual({ ...guided, counters: { ...ANSWERED, approvedRetry: true } });
   });
 
-  test("asks for the present phase where no gate has failed, and for the named one where one was named", () => {
+  test("requests the current phase if no gate has failed, or the named phase", () => {
     const idle = asking({ type: "gate-error", errors: 3, detail: "" }, null, { failing: null });
     expect(after(idle, "send-back").requested).toEqual({ phase: "implement", message: "because" });
     expect(after(asking(STALL), "send-back", { phase: "plan" }).requested).toEqual({
@@ -250,12 +250,12 @@ describe("send-back", () => {
     expect(after(state, "send-back", { phase: "plan" }).requested).toEqual({ phase: "plan", message: "because" });
   });
 
-  test("of a gate that the engine died in is asked for", () => {
+  test("of a gate in which the engine died is requested", () => {
     const state = asking({ type: "engine-died", during: "", kind: "gate", times: 3 }, null, { failing: null });
     expect(after(state, "send-back").requested).toEqual({ phase: "implement", message: "because" });
   });
 
-  test("remembers the comments that it took in, each once, and asks for what they found", () => {
+  test("records its comments, each once, and requests their findings", () => {
     const finding = identifyFinding({ severity: "critical", category: "x", message: "wrong", source: "pr" });
     const state = asking(STALL, "review", { heard: ["1"] });
     const back = after(state, "send-back", { comments: ["1", "2"].map((id) => ({ id, finding })), message: "" });
@@ -270,7 +270,7 @@ describe("send-back", () => {
 describe("waive", () => {
   const waiver = { gate: "review", by: "Ada", reason: "because", at: 7 };
 
-  test("without findings named waives all that block, and the gate is open", () => {
+  test("without named findings waives all blocking ones, and the gate lets the work through", () => {
     const state = asking(STALL);
     expect(after(state, "waive")).toEqual({
       ...CLOSED,
@@ -286,7 +286,7 @@ describe("waive", () => {
     expect(after(state, "waive")).toEqual({ ...CLOSED, waivers: [{ ...waiver, findings: BLOCKING, tree: null }] });
   });
 
-  test("of a gate that has said nothing of this tree covers the tree", () => {
+  test("of a gate without a result for this tree covers the tree", () => {
     for (const known of [
       usedGate("review", { fresh: false }),
       usedGate("review", { last: judgement("review", "t1", "pass") }),
@@ -296,7 +296,7 @@ describe("waive", () => {
     }
   });
 
-  test("of one of two findings leaves the other, and the gate, closed", () => {
+  test("of one of two findings leaves the other blocking", () => {
     const two = judgement("review", "t1", "fail", { blocking: 2 });
     const [one, other] = two.blocking;
     const dispute = (finding: Dispute["finding"]): Dispute => ({
@@ -327,7 +327,7 @@ describe("waive", () => {
     });
   });
 
-  test("of all that a gate said of an older tree makes it run again", () => {
+  test("of all findings of an older tree makes the gate run again", () => {
     const known = usedGate("review", { fresh: false, errors: 0, inconclusives: 0, ciRetries: 0 });
     const state = asking(STALL, "review", { gates: { review: known } });
     expect(after(state, "waive", { findings: BLOCKING })).toEqual({
@@ -342,7 +342,7 @@ describe("waive", () => {
     expect(after(other, "waive", { findings: BLOCKING })).not.toHaveProperty("failing");
   });
 
-  test("of a gate that has not run yet is kept for when it does", () => {
+  test("of a gate that has not run yet is stored until it does", () => {
     const state = asking(STALL, "review", { gates: {}, failing: null });
     expect(after(state, "waive")).toEqual({ ...CLOSED, waivers: [{ ...waiver, findings: [], tree: "t1" }] });
     const named = after(state, "waive", { findings: BLOCKING });
@@ -365,7 +365,7 @@ describe("waive", () => {
 describe("dispute", () => {
   const finding = fingerprint("f9");
 
-  test("opens each finding once, and keeps all that is counted until it falls", () => {
+  test("opens each finding once, and keeps all counts until it is overturned", () => {
     const state = asking(STALL);
     expect(after(state, "dispute", { findings: [finding, finding] })).toEqual({
       escalation: null,
@@ -378,7 +378,7 @@ describe("dispute", () => {
     ]);
   });
 
-  test("of what was disputed, upheld or overturned already opens nothing", () => {
+  test("of a disputed, upheld or overturned finding opens nothing", () => {
     const open: Dispute = { finding, gate: "review", by: "d", rationale: "", standing: "open" };
     const closed = { escalation: null, escalatedAt: null };
     expect(after(asking(STALL, "review", { disputes: [open] }), "dispute", { findings: [finding] })).toEqual(closed);
@@ -393,7 +393,7 @@ describe("dispute", () => {
 });
 
 describe("budgets and endings", () => {
-  test("raise-budget sets the limit, and that of failures no higher than the ceiling", () => {
+  test("raise-budget sets the limit, for failures at most the ceiling", () => {
     expect(after(asking(STALL), "raise-budget", { budget: "cost", limit: 500 }).raised).toEqual({ cost: 500 });
     expect(after(asking(STALL), "raise-budget", { budget: "failures:review", limit: 500 }).raised).toEqual({
       "failures:review": FAILURE_CEILING,
@@ -402,14 +402,14 @@ describe("budgets and endings", () => {
     expect(after(asking(STALL), "raise-budget", { limit: 5 })).toEqual(CLOSED);
   });
 
-  test("the gate of a budget is the one it names", () => {
+  test("the gate of a budget is in its name", () => {
     expect(gateOfBudget("failures:review")).toBe("review");
     expect(gateOfBudget("failures:nothing")).toBeNull();
     expect(gateOfBudget("run-cost!review")).toBeNull();
     expect(gateOfBudget("cost")).toBeNull();
   });
 
-  test("abandon ends the story with the person's name and words", () => {
+  test("abandon ends the story with the person's name and message", () => {
     const running = { type: "attempt", attempt: 1, role: roleName("developer"), since: 0, seq: 1, unclear: 0 } as const;
     expect(after(asking(STALL, "review", { running }), "abandon")).toEqual({
       ...CLOSED,
@@ -418,7 +418,7 @@ describe("budgets and endings", () => {
     });
   });
 
-  test("force-complete accepts, and each gate that is not open gets a waiver: none is shown as a pass", () => {
+  test("force-complete accepts with a waiver for each gate that did not pass: none is shown as a pass", () => {
     const passed = usedGate("checks", { last: judgement("checks", "t1", "pass") });
     const running = { type: "gate", gate: "review", since: 0, seq: 1 } as const;
     const state = asking(STALL, "review", {
@@ -450,7 +450,7 @@ describe("budgets and endings", () => {
 describe("failures of the base", () => {
   const asked: EscalationReason = { type: "failing-base", tests: ["x", "y"] };
 
-  test("known: all that were asked about, or those that are named, with the reason", () => {
+  test("known: all failures of the question, or the named ones, with the reason", () => {
     const known = (test: string) => ({ test, reason: "because", by: "Ada" });
     expect(after(asking(asked, null), "known")).toEqual({ ...CLOSED, known: [known("x"), known("y")] });
     const before = asking(asked, null, { known: [known("w")] });
@@ -458,7 +458,7 @@ describe("failures of the base", () => {
     expect(after(asking(STALL), "known")).toEqual(CLOSED);
   });
 
-  test("target: each once, beside those that were named before", () => {
+  test("target: each once, in addition to earlier ones", () => {
     expect(after(asking(asked, null), "target").targets).toEqual(["x", "y"]);
     expect(after(asking(asked, null, { targets: ["y", "z"] }), "target", { tests: ["x", "y"] }).targets).toEqual([
       "y",
@@ -468,17 +468,17 @@ describe("failures of the base", () => {
   });
 });
 
-test.each(["retry", "declare-healthy", "halt"] as const)("%s speaks of the project: a story stays as it is", (verb) => {
+test.each(["retry", "declare-healthy", "halt"] as const)("%s is about the project: a story does not change", (verb) => {
   expect(after(asking(STALL), verb)).toEqual({});
 });
 
-test("an answer without a question does what it says", () => {
+test("an answer without a question takes effect", () => {
   expect(after(asking(null), "resolve")).toMatchObject({ adopting: "Ada", failing: null });
   const { escalation: _1, escalatedAt: _2, ...counted } = CLOSED;
   expect(after(asking(null), "known")).toEqual(counted);
   expect(after(asking(null), "send-back")).toMatchObject({ failing: { approved: true } });
 });
 
-test("an answer without a question counts no unchanged rework, and forgets what ended a step", () => {
+test("an answer without a question resets unchanged reworks and the budget that ended a step", () => {
   expect(applyAnswer(asking(null), said("raise-budget"), "base", 7).counters).toEqual(ANSWERED);
 });

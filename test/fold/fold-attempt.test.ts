@@ -56,7 +56,7 @@ describe("an attempt that starts", () => {
   const after = (event: AttemptStarted, state = before()): Partial<StoryState> =>
     changes(state, attemptStarted(state, event, 1000));
 
-  test("runs, is counted at once, and has nothing to say yet", () => {
+  test("runs, is counted at once, and has no summary yet", () => {
     expect(after(started())).toEqual({
       running: { type: "attempt", attempt: 2, role: DEVELOPER, since: 1000, seq: 9, unclear: 0 },
       wait: null,
@@ -73,19 +73,19 @@ describe("an attempt that starts", () => {
     for (const key of ["model", "tddPhase", "fresh"]) expect(after(started()).attempts?.[1]).not.toHaveProperty(key);
   });
 
-  test("that is no rework has no scope", () => {
+  test("that is not a rework has no scope", () => {
     expect(after(started({ reworkOf: null })).scope).toBeNull();
     expect(after(started())).not.toHaveProperty("scope");
   });
 
-  test("is measured from what was handed in before it, and an attempt that broke counts as its own", () => {
+  test("is compared with the last ready work, and includes a crashed attempt", () => {
     const broke = before({ attempts: [summary(1, { outcome: "crashed" })] });
     expect(after(started(), broke)).not.toHaveProperty("startedFrom");
     expect(after(started(), { ...broke, startedFrom: null }).startedFrom).toBe("t1");
     expect(after(started(), before({ attempts: [], startedFrom: null })).startedFrom).toBe("t1");
   });
 
-  test("that is to put back what was beyond its scope is measured from before that", () => {
+  test("that must revert changes outside its scope is compared with the tree before them", () => {
     const integrity = started({ reworkOf: "integrity" });
     const refused = before({ attempts: [summary(1, { reworkOf: "review" })] });
     expect(after(integrity, refused)).not.toHaveProperty("startedFrom");
@@ -110,7 +110,7 @@ const working = (more: Partial<StoryState> = {}): StoryState =>
     ...more,
   });
 
-describe("an agent that could not be understood", () => {
+describe("an unreadable reply", () => {
   const unclear: AttemptUnclear = {
     type: "attempt.unclear",
     attempt: 2,
@@ -126,7 +126,7 @@ describe("an agent that could not be understood", () => {
   };
   const { clarifications } = POLICY.limits;
 
-  test("is asked again, as often as the policy says", () => {
+  test("is asked for again, as often as the policy says", () => {
     expect(after(0)).toEqual({
       ...PAID,
       running: { ...working().running, unclear: 1 },
@@ -135,7 +135,7 @@ describe("an agent that could not be understood", () => {
     expect(after(clarifications - 1).running).toMatchObject({ unclear: clarifications });
   });
 
-  test("once more than that was for nothing, and is given back", () => {
+  test("above the limit ends the attempt without a result, and it is not counted", () => {
     expect(after(clarifications)).toEqual({
       ...PAID,
       running: null,
@@ -147,7 +147,7 @@ describe("an agent that could not be understood", () => {
     expect(attemptUnclear(ruleless, unclear, 1000).running).toBeNull();
   });
 
-  test("and whose attempt is over is only paid for", () => {
+  test("of an ended attempt only adds its cost", () => {
     const idle = working({ running: null });
     expect(changes(idle, attemptUnclear(idle, unclear, 1000))).toEqual(PAID);
     const { costUsd: _unknown, session: _none, ...unknown } = unclear;
@@ -198,7 +198,7 @@ describe("an attempt that is ready", () => {
   };
   const READY = { type: "ready" } as const;
 
-  test("is handed in: the gates that it touches run again, and what was in the way is forgotten", () => {
+  test("makes the affected gates run again, and resets what blocked it", () => {
     const state = working({ rework: { gate: "review", route: {}, brief: "b" } as never });
     expect(ended(READY, { message: evidenceId("e2") }, state)).toEqual({
       ...HANDED_IN,
@@ -207,7 +207,7 @@ describe("an attempt that is ready", () => {
     });
   });
 
-  test("keeps its product as what was judged, its exceptions and its conversation", () => {
+  test("stores its product, its exceptions and its conversation", () => {
     const exceptions = [{ path: "b.ts", rationale: "x" }];
     const after = ended(READY, { product: "p" as never, exceptions, session: SESSION });
     expect(after).toMatchObject({
@@ -218,7 +218,7 @@ describe("an attempt that is ready", () => {
     });
   });
 
-  test("and changed nothing of its product: that is counted, and the gate that sent it back looks again", () => {
+  test("without a changed product is counted, and the gate that sent it back runs again", () => {
     const back = (gate: "review" | "person") =>
       working({ rework: { gate, route: {}, brief: "b" } as never, counters: { ...COUNTERS, unchanged: 1 } });
     const reviewed = ended(READY, SAME, back("review"));
@@ -232,7 +232,7 @@ describe("an attempt that is ready", () => {
     expect(ended({ type: "crashed", detail: "" }, SAME, back("review")).counters?.unchanged).toBe(1);
   });
 
-  test("shares its cost among the places that were to be reworked", () => {
+  test("shares its cost among the reworked locations", () => {
     const record = { attempts: 1, lastAttemptAt: 1, outcomes: [], totalCostUsd: 1, sincePass: 2 };
     const state = working({
       watched: { gate: "review", places: ["src/a.ts", "src/b.ts", "gone.ts"] },
@@ -249,7 +249,7 @@ describe("an attempt that is ready", () => {
   });
 });
 
-describe("an attempt that gives nothing to judge", () => {
+describe("an attempt without a product", () => {
   /** What is counted for it; the attempt itself is given back each time. */
   const counted = (outcome: AttemptOutcome, state = working()): Partial<StoryState> => {
     const { counters, wait, held, productReady, guidance, trees, message } = ended(outcome, SAME, state);
@@ -301,11 +301,11 @@ describe("an attempt that gives nothing to judge", () => {
     ["no infrastructure", incomplete("infrastructure"), { counters: { blocked: 2, lastFailure: null } }],
     ["stopped", { type: "stopped", by: "Ada" }, { counters: { lastFailure: null }, held: true }],
     ["cut short", { type: "cut-short", budget: "tokens" }, { counters: { lastFailure: null, cutShort: "tokens" } }],
-  ])("%s is no failure of the agent", (_name, outcome, expected) => {
+  ])("%s is not a failure of the agent", (_name, outcome, expected) => {
     expect(counted(outcome)).toEqual(expected);
   });
 
-  test("waits for nothing where a person is asked next", () => {
+  test("does not wait if a person is asked next", () => {
     const { agentFailures } = POLICY.limits;
     const before = (failures: number, more: Partial<StoryState> = {}): StoryState =>
       working({ counters: { ...COUNTERS, agentFailures: failures }, ...more });
@@ -319,7 +319,7 @@ describe("an attempt that gives nothing to judge", () => {
     });
   });
 
-  test("keeps its tree, and what an earlier one said", () => {
+  test("keeps its tree, and an earlier message", () => {
     const after = ended({ type: "crashed", detail: "x" }, { message: evidenceId("e2") });
     expect(after).toMatchObject({ tree: "t2", commit: "c2" });
     expect(after.attempts?.[1]).toMatchObject({ outcome: "crashed", tree: "t2", summary: "done" });
@@ -328,7 +328,7 @@ describe("an attempt that gives nothing to judge", () => {
 });
 
 describe("work that was interrupted", () => {
-  test("is given back: nothing was counted for it", () => {
+  test("is not counted", () => {
     const state = working();
     expect(changes(state, interruptAttempt(state))).toEqual({
       running: null,
@@ -340,7 +340,7 @@ describe("work that was interrupted", () => {
     expect(changes(working({ running: null }), interruptAttempt(working({ running: null })))).toEqual({});
   });
 
-  test("by a death of the engine counts that death, and no other end does", () => {
+  test("by a death of the engine counts that death; other ends do not count", () => {
     const told = { type: "work.interrupted", detail: "" } as const;
     const { engineDeaths: _none, ...alive } = COUNTERS;
     const state = working({ counters: alive });
@@ -350,7 +350,7 @@ describe("work that was interrupted", () => {
     expect([deaths(), deaths("stopped"), deaths("rebooted")]).toEqual([undefined, undefined, undefined]);
   });
 
-  test("by a budget has used what it used", () => {
+  test("by a budget adds what it used", () => {
     const overrun = { budget: "tokens", durationMs: 5, tokens: 7 } as const;
     const { cutShort: _none, ...counters } = COUNTERS;
     const state = working({ counters });
@@ -361,14 +361,14 @@ describe("work that was interrupted", () => {
   });
 });
 
-test("a pause doubles each time, up to a thousand times its first length", () => {
+test("a wait doubles each time, up to a thousand times its first length", () => {
   expect([1, 2, 3, 11, 12, 99].map((times) => backoffMs(working(), times) / PAUSE)).toEqual([
     1, 2, 4, 1024, 1024, 1024,
   ]);
   expect(backoffMs(working({ policy: null }), 5)).toBe(0);
 });
 
-test("what is said of the last attempt changes no other", () => {
+test("changing the last attempt changes no other", () => {
   const { attempts } = withLastAttempt(working(), { summary: "x" });
   expect(attempts.map((each) => each.summary)).toEqual(["", "x"]);
 });

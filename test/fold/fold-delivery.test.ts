@@ -20,7 +20,7 @@ const delivering = (more: Partial<StoryState> = {}): StoryState =>
 const brought = (changed: readonly string[]) => ({ tree: treeId("t9"), commit: "c9", changed });
 
 describe("files that changed without an attempt", () => {
-  test("every gate that looks at them runs again, and integrity looks at all of the work", () => {
+  test("every gate that sees them runs again, and integrity checks all of the work", () => {
     const state = delivering({ exceptions: [{ path: "src/z.ts", rationale: "x" }] });
     const stale = (gate: "review" | "checks") => usedGate(gate, { fresh: false });
     expect(changes(state, branchChanged(state, brought(["src/a.ts"])))).toEqual({
@@ -34,7 +34,7 @@ describe("files that changed without an attempt", () => {
     });
   });
 
-  test("a rework that starts next keeps its scope, and is measured from what was brought in", () => {
+  test("a rework that starts next keeps its scope, and is compared with the merged tree", () => {
     const state = delivering({ rework: { gate: "merge", route: {}, brief: "b" } as never });
     const after = changes(state, branchChanged(state, brought(["src/a.ts"])));
     expect(after).toMatchObject({ tree: "t9", startedFrom: "t9" });
@@ -42,12 +42,12 @@ describe("files that changed without an attempt", () => {
     expect(after.gates?.review?.fresh).toBe(false);
   });
 
-  test("no file at all leaves what was proven", () => {
+  test("without changed files all evidence stays", () => {
     const state = delivering();
     expect(changes(state, branchChanged(state, brought([])))).toEqual({ running: null, tree: "t9", commit: "c9" });
   });
 
-  test("what a person left is the work, and is taken in once", () => {
+  test("a person's fix becomes the work, and is adopted once", () => {
     const state = delivering({ adopting: "Ada" });
     const event: Event = { type: "work.adopted", by: "Ada", ...brought([]) };
     expect(changes(state, workAdopted(state, event))).toEqual({
@@ -59,7 +59,7 @@ describe("files that changed without an attempt", () => {
     });
   });
 
-  test("what is on the story's own branch is work whose tests no person has seen", () => {
+  test("work on the story's own branch has tests that no person has seen", () => {
     const state = delivering({ adoptsBranch: true });
     const event: Event = { type: "work.adopted", by: "the story's file", branch: "begun", ...brought([]) };
     expect(changes(state, workAdopted(state, event))).toEqual({
@@ -80,7 +80,7 @@ describe("a target that moves", () => {
     expect(withTargetMove(delivering({ counters: none })).counters.targetMoves).toBe(1);
   });
 
-  test("has the step tried again after a pause, that grows, until a person is asked", () => {
+  test("retries the step after a growing pause, until a person is asked", () => {
     const limit = targetMovesLimit(POLICY);
     const after = (moves: number): Partial<StoryState> => {
       const state = delivering({ counters: { ...COUNTERS, targetMoves: moves }, wait: null });
@@ -95,7 +95,7 @@ describe("a target that moves", () => {
     expect(after(limit - 1)).toEqual({ running: null, counters: { ...COUNTERS, targetMoves: limit } });
   });
 
-  test("waits for nothing where the story has no rules, and gives an attempt back", () => {
+  test("does not wait without a policy, and does not count an attempt", () => {
     const state = delivering({ policy: null, wait: null, running: attempt });
     const after = changes(state, targetMoved(state, "main moved", 1000));
     expect(after).toEqual({ running: null, counters: { ...COUNTERS, attempts: 2, targetMoves: 3 } });
@@ -115,7 +115,7 @@ describe("a delivery that is refused", () => {
   const after = (state: StoryState, event: Extract<Event, { type: "delivery.refused" }>) =>
     changes(state, deliveryRefused(state, event));
 
-  test("keeps an approval where only the branch was in the way", () => {
+  test("keeps an approval if only the branch was the reason", () => {
     expect(after(delivering(), refusal("branch-moved", "f00"))).toEqual({
       running: null,
       delivery: { approvedBy: "Eve", refused: { why: "branch-moved", detail: "no", commit: "f00" } },
@@ -125,7 +125,7 @@ describe("a delivery that is refused", () => {
     });
   });
 
-  test("ends an approval where the work is not merged, and names no commit where there is none", () => {
+  test("ends an approval if the work is not merged, and names no missing commit", () => {
     const { delivery } = after(delivering(), refusal("not-merged"));
     expect(delivery).toEqual({ refused: { why: "not-merged", detail: "no" } });
     expect(delivery?.refused).not.toHaveProperty("commit");
@@ -135,7 +135,7 @@ describe("a delivery that is refused", () => {
   });
 });
 
-test("an approval is for the tree that was verified, and what the target adds to it does not end it", () => {
+test("an approval is for the verified tree, and the target's additions do not end it", () => {
   const state = delivering();
   const moved = { ...state, tree: treeId("t9") };
   const updated: Event = { type: "branch.updated", ...brought([]), conflicts: [] };

@@ -44,7 +44,7 @@ describe("an event", () => {
     expect(stateOf(evolve(run, recordedEvent(0, "a", event)), "a").seq).toBe(stateOf(run, "a").seq);
   });
 
-  test("of a story that is not known, or is added again, is counted", () => {
+  test("of an unknown story, or one that is added again, is only counted", () => {
     const run = begin(POLICY, story("a"));
     expect(after(run, "z", { type: "story.held", by: "x" })).toEqual({ position: run.position + 1 });
     expect(after(run, "a", { type: "story.added", story: story("a", { title: "Other" }) })).toEqual({
@@ -65,7 +65,7 @@ describe("an event", () => {
     expect(stateOf(ended, "a").seq).toBe(stateOf(run, "a").seq + 1);
   });
 
-  test("that says the infrastructure is broken stops the run", () => {
+  test("that reports broken infrastructure stops the run", () => {
     const run = working(begin(POLICY, story("a")), "a");
     const blocked: AttemptOutcome = { type: "blocked", issue: "the database is down" };
     expect(evolve(run, recordedEvent(9, "a", attemptEnd(1, blocked, "t1"))).remediation).toMatchObject({
@@ -88,7 +88,7 @@ describe("an event", () => {
 describe("a story that depends on another", () => {
   const two = (): RunState => begin(POLICY, story("a"), story("b", { dependsOn: [storyId("a")] }));
 
-  test("waits until that one is accepted, and again when the acceptance is taken back", () => {
+  test("waits until that one is accepted, and again if the acceptance is undone", () => {
     const run = two();
     expect(dependents(run, "a")).toEqual(["b"]);
     expect([isQueued(run, "a"), isQueued(run, "b")]).toEqual([true, false]);
@@ -108,7 +108,7 @@ describe("a story that depends on another", () => {
     expect(isQueued(foldEvents(started, "a", answer("abandon")), "b")).toBe(false);
   });
 
-  test("is known as waiting once, for each that it names, also when its file is changed", () => {
+  test("is a dependent of each named story once, also after its file changes", () => {
     const run = two();
     const changed = foldEvents(run, "b", {
       type: "story.changed",
@@ -122,7 +122,7 @@ describe("a story that depends on another", () => {
   });
 });
 
-describe("an agent that says which story it waits for", () => {
+describe("an agent that waits for a story", () => {
   const waits = (waitsFor: string | undefined): AttemptOutcome => ({
     type: "incomplete",
     category: "blocked_by_dependency",
@@ -135,7 +135,7 @@ describe("an agent that says which story it waits for", () => {
     foldEvents(run, id, attemptEnd(1, waits(waitsFor), "t1"));
   const waitOf = (run: RunState, id: string) => stateOf(run, id).wait;
 
-  test("waits for it, and goes on when it is accepted", () => {
+  test("waits for it, and continues when it is accepted", () => {
     const run = told1(working(begin(POLICY, story("a"), story("b")), "a"), "a", "b");
     expect(waitOf(run, "a")).toMatchObject({ type: "story", story: "b" });
     expect(dependents(run, "b")).toEqual(["a"]);
@@ -144,7 +144,7 @@ describe("an agent that says which story it waits for", () => {
     expect(isQueued(done, "a")).toBe(true);
   });
 
-  test("waits for a time where that story is unknown or over, or none was named", () => {
+  test("waits for a time if that story is unknown or ended, or none is named", () => {
     const run = working(begin(POLICY, story("a"), story("b")), "a");
     expect(waitOf(told1(run, "a", "z"), "a")).toMatchObject({ type: "time" });
     expect(waitOf(told1(run, "a", undefined), "a")).toMatchObject({ type: "time" });
@@ -153,7 +153,7 @@ describe("an agent that says which story it waits for", () => {
     expect(waitOf(told1(over, "a", "b"), "a")).toMatchObject({ type: "time" });
   });
 
-  test("waits for a time where that story waits for this one, however far around", () => {
+  test("waits for a time if that story waits for this one, directly or not", () => {
     const chain = begin(
       POLICY,
       story("a"),
@@ -165,7 +165,7 @@ describe("an agent that says which story it waits for", () => {
     expect(waitOf(told1(both, "a", "b"), "a")).toMatchObject({ type: "time" });
   });
 
-  test("waits for it where what that story needed is over", () => {
+  test("waits for it if that story's own wait is over", () => {
     const run = begin(
       POLICY,
       story("a"),
@@ -178,7 +178,7 @@ describe("an agent that says which story it waits for", () => {
 });
 
 describe("the usual time of a kind of story", () => {
-  test("is of accepted work, each kind by itself, and none that was forced", () => {
+  test("is of accepted work, for each kind, without forced work", () => {
     const run = runScript(begin(POLICY, story("a"), story("b", { kind: "bug" })), (command, state) =>
       command.type === "start-attempt"
         ? [attemptStart(command), attemptEnd(command.attempt, { type: "ready" }, `t${state!.seq}`, { durationMs: 100 })]
@@ -194,7 +194,7 @@ describe("the usual time of a kind of story", () => {
     expect(forced.usual).toEqual(run.usual);
   });
 
-  test("does not change when a story that is accepted is judged once more", () => {
+  test("does not change if an accepted story is judged again", () => {
     const run = runScript(begin(POLICY, story("a"))).run;
     const late = foldEvents(run, "a", { type: "gate.judged", judgement: judgement("review", "t1", "pass") });
     expect(late.usual).toEqual(run.usual);

@@ -47,7 +47,7 @@ const gateAfter = (state: StoryState, verdict: Judgement): Partial<GateState> =>
   changes(state.gates[verdict.gate] ?? usedGate(verdict.gate), after(state, verdict).gates![verdict.gate]!);
 
 describe("a pass", () => {
-  test("holds for this tree and base, and ends what was counted in a row", () => {
+  test("holds for this tree and base, and resets counts in a row", () => {
     const state = judging();
     const pass = said("pass");
     expect(after(state, pass)).toEqual({
@@ -70,7 +70,7 @@ describe("a pass", () => {
     expect(gateAfter(judging({}, { trouble: "it broke" }), pass).trouble).toBeNull();
   });
 
-  test("of places that were being reworked counts for them", () => {
+  test("counts for locations under rework", () => {
     const record = { attempts: 1, lastAttemptAt: 1, outcomes: [], totalCostUsd: 1, sincePass: 2 };
     const state = judging({ watched: { gate: "review", places: ["src/a.ts"] } });
     expect(after(state, said("pass"))).toMatchObject({
@@ -82,7 +82,7 @@ describe("a pass", () => {
     });
   });
 
-  test("of another tree than the present one proves nothing", () => {
+  test("of another tree than the current one proves nothing", () => {
     const state = judging({}, { inconclusives: 1 });
     const other = { ...said("pass"), tree: treeId("t0") };
     expect(gateAfter(state, other)).toEqual({ trouble: "review says pass", inconclusives: 2, base: "b1" });
@@ -90,7 +90,7 @@ describe("a pass", () => {
 });
 
 describe("a failure", () => {
-  test("is a round, charged to its gate, and the story fails there", () => {
+  test("is a round, is charged to its gate, and the story fails there", () => {
     const state = judging();
     const fail = said("fail", { blocking: 2, failure: "f2" });
     const { gates, attempts, ...rest } = after(state, fail);
@@ -116,7 +116,7 @@ describe("a failure", () => {
     expect(gateAfter(judging({}, { seen: [ids[1]!] }), fail).seen).toEqual([ids[1], ids[0]]);
   });
 
-  test("notes which tests failed, and that the gate had passed since the round before", () => {
+  test("records the failed tests, and that the gate had passed since the previous round", () => {
     const named = said("fail", { failing: ["new 1"] }, "checks");
     const ran = { ...ROUND, identities: identities(["new 0"]) };
     const roundAfter = (more: Partial<GateState>, verdict: Judgement) =>
@@ -137,7 +137,7 @@ describe("a failure", () => {
     expect(roundAfter({}, unknown).failure).toBeNull();
   });
 
-  test("of what a person let through is none, but a conflict is one all the same", () => {
+  test("of waived findings is none, but a merge conflict is one nevertheless", () => {
     const fail = said("fail", { blocking: 2 });
     const waiver = { gate: "review", findings: fail.blocking, tree: null, by: "Ada", reason: "", at: 0 } as const;
     const state = judging({ waivers: [waiver] });
@@ -158,7 +158,7 @@ describe("a failure", () => {
     expect(after(merging, conflict).failing).toMatchObject({ gate: "merge" });
   });
 
-  test("with one finding of two waived blocks by the other alone", () => {
+  test("with one of two findings waived blocks by the other one", () => {
     const fail = said("fail", { blocking: 2 });
     const [one, other] = fail.blocking;
     const waiver = { gate: "review", findings: [one!], tree: null, by: "Ada", reason: "", at: 0 } as const;
@@ -166,8 +166,8 @@ describe("a failure", () => {
   });
 });
 
-describe("a gate that came to no verdict", () => {
-  test("because it broke waits, longer each time, and keeps what it said last", () => {
+describe("a gate without a verdict", () => {
+  test("because it broke waits, longer each time, and keeps its last result", () => {
     const last = said("fail");
     const state = judging({}, { errors: 0, last, fresh: true });
     const wait = (until: number) => ({ type: "time", until, why: "the review gate broke" });
@@ -182,7 +182,7 @@ describe("a gate that came to no verdict", () => {
     expect(after(state, late).wait).toEqual(wait(1e9));
   });
 
-  test("for the last time waits for nothing: a person is asked", () => {
+  test("for the last time does not wait: a person is asked", () => {
     const { errors } = POLICY.limits;
     const last = judging({}, { errors: errors - 1 });
     expect(after(last, said("error")).wait).toBeNull();
@@ -190,7 +190,7 @@ describe("a gate that came to no verdict", () => {
     expect(after(judging({ policy: null }, { errors: 99 }), said("error")).wait).not.toBeNull();
   });
 
-  test("because tests changed their mind names them, each once", () => {
+  test("because of flaky tests names each once", () => {
     const flaky = (more: Partial<Judgement>, ciClass?: "flaky" | "test") =>
       gateAfter(judging({ gates: { ci: usedGate("ci", { flaky: ["a"] }) } }), {
         ...said("inconclusive", ciClass === undefined ? {} : { ciClass }, "ci"),
@@ -205,7 +205,7 @@ describe("a gate that came to no verdict", () => {
     expect(flaky({ runs }, "flaky").flaky).toEqual(["a", "unit"]);
   });
 
-  test.each(["pass", "fail"] as const)("is one that is flaky, even if it ended as %s", (result) => {
+  test.each(["pass", "fail"] as const)("is a flaky one, even if it ended as %s", (result) => {
     const state = judging({ gates: { ci: usedGate("ci") } });
     expect(gateAfter(state, said(result, { ciClass: "flaky" }, "ci"))).toMatchObject({
       inconclusives: 2,
@@ -214,7 +214,7 @@ describe("a gate that came to no verdict", () => {
     expect(after(state, said(result, { ciClass: "flaky" }, "ci"))).not.toHaveProperty("failing");
   });
 
-  test("because its infrastructure is down counts as blocked", () => {
+  test("because of broken infrastructure counts as blocked", () => {
     const state = judging();
     expect(after(state, said("blocked"))).toEqual({
       ...IDLE,
@@ -226,7 +226,7 @@ describe("a gate that came to no verdict", () => {
     ).toBe(2);
   });
 
-  test("because the CI service failed is run again after a while, and nothing is charged", () => {
+  test("because the CI service failed runs again later, and is not charged", () => {
     const state = judging({ gates: { ci: usedGate("ci", { ciRetries: 1 }) } });
     const fail = said("fail", { ciClass: "infrastructure" }, "ci");
     expect(after(state, fail)).toMatchObject({
@@ -240,8 +240,8 @@ describe("a gate that came to no verdict", () => {
   });
 });
 
-describe("what a judgement cost", () => {
-  test("is spent, and unknown money of a reviewer is unknown; a command's is nothing", () => {
+describe("the cost of a judgement", () => {
+  test("is spent; a missing cost is unknown for a reviewer, and zero for a command", () => {
     const cost = { costUsd: 2, tokens: 5, durationMs: 7 };
     expect(after(judging(), { ...said("pass"), ...cost }).spent).toEqual({
       costUsd: 2,
@@ -255,7 +255,7 @@ describe("what a judgement cost", () => {
     expect(after(judging(), free)).not.toHaveProperty("spent");
   });
 
-  test("the roles that were asked count, and their conversations go on", () => {
+  test("the asked roles are counted, and their conversations are stored", () => {
     const session = (id: string) => ({ agent: "x", id });
     const state = judging({
       asked: { [DEVELOPER]: 1 },
@@ -279,24 +279,24 @@ describe("blame", () => {
   const found = (verdict: Blame["verdict"], state = judging({ failing }, { last, fresh: true })) =>
     changes(state, blameFound(state, "review", event(verdict), COST));
 
-  test.each(["unmet", "too-broad", "unknown"] as const)("%s is kept with the failure", (verdict) => {
+  test.each(["unmet", "too-broad", "unknown"] as const)("%s is stored with the failure", (verdict) => {
     expect(found(verdict)).toEqual({ running: null, spent: SPENT, failing: { ...failing, blame: event(verdict) } });
   });
 
-  test.each(["culprit", "multi"] as const)("%s puts the place under suspicion", (verdict) => {
+  test.each(["culprit", "multi"] as const)("%s marks the location as suspect", (verdict) => {
     expect(found(verdict)).toMatchObject({
       failing: { blame: event(verdict) },
       locations: { "src/a.ts": { sincePass: 3 } },
     });
   });
 
-  test.each(["flaky", "pre-existing"] as const)("%s gives the charge back, and the failure stays", (verdict) => {
+  test.each(["flaky", "pre-existing"] as const)("%s reverses the charge, and the failure stays", (verdict) => {
     const after = found(verdict);
     expect(after.failing).toEqual({ ...failing, blame: event(verdict) });
     expect(after.gates?.review).toMatchObject({ failures: 1, failuresEver: 1, rounds: [ROUND], fresh: true });
   });
 
-  test("environment gives the charge and the round back, and the gate judges again", () => {
+  test("environment reverses the charge and the round, and the gate runs again", () => {
     const { gates, ...rest } = found("environment");
     expect(rest).toEqual({
       running: null,
@@ -307,7 +307,7 @@ describe("blame", () => {
     expect(gates?.review).toMatchObject({ failures: 1, fresh: false, rounds: [] });
   });
 
-  test("of a story that does not fail, or of a gate that said nothing, is only paid for", () => {
+  test("of a story that does not fail, or of a gate without a result, only adds its cost", () => {
     const paid = { running: null, spent: SPENT };
     expect(found("culprit", judging({}, { last }))).toEqual(paid);
     expect(found("culprit", judging({ failing }))).toEqual(paid);

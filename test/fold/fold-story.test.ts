@@ -17,8 +17,8 @@ const GATE = { type: "gate", gate: "review", since: 0, seq: 1 } as const;
 const after = (event: Event, state = before(), around = AROUND): Partial<StoryState> =>
   changes(state, evolveStory(state, recordedEvent(1000, "a", event) as Parameters<typeof evolveStory>[1], around));
 
-describe("what begins", () => {
-  test("a gate, or a step, runs from now on, and ends a pause", () => {
+describe("a start", () => {
+  test("of a gate or a step sets it as running, and ends a wait", () => {
     const paused = before({ wait: { type: "time", until: 9, why: "" } });
     expect(after({ type: "gate.started", gate: "audit", tree: treeId("t1"), stages: [] }, paused)).toEqual({
       running: { type: "gate", gate: "audit", since: 1000, seq: 9 },
@@ -39,7 +39,7 @@ describe("a step that failed", () => {
     infrastructure,
   });
 
-  test("is tried again after a pause that grows, and infrastructure counts apart", () => {
+  test("is retried after a growing pause, and infrastructure counts separately", () => {
     const wait = { type: "time", until: 1000 + 2 * POLICY.limits.backoffMs, why: "no space" };
     const running = before({ running: STEP });
     expect(after(failed(false), running)).toEqual({ running: null, wait, counters: { ...COUNTERS, stepFailures: 2 } });
@@ -50,7 +50,7 @@ describe("a step that failed", () => {
     });
   });
 
-  test("is forgotten by the next step that works", () => {
+  test("is reset by the next step that works", () => {
     const delivered: Event = { type: "work.delivered", how: "branch", where: "there" };
     const { engineDeaths: _ended, ...alive } = COUNTERS;
     expect(after(delivered, before({ running: STEP })).counters).toEqual({ ...alive, stepFailures: 0 });
@@ -60,11 +60,11 @@ describe("a step that failed", () => {
   });
 });
 
-describe("what changes the files", () => {
+describe("changes of the files", () => {
   const brought = { tree: treeId("t9"), commit: "c9", changed: ["src/a.ts"] };
   const stale = { review: usedGate("review", { fresh: false }), checks: usedGate("checks", { fresh: false }) };
 
-  test("lint that was fixed closes the gates that look at it, and the failure is over", () => {
+  test("fixed lint makes the affected gates stale, and ends the failure", () => {
     const failing = { gate: "ci", blame: null, approved: false, restored: false } as const;
     const state = before({ failing });
     expect(after({ type: "lint.fixed", ...brought }, state)).toEqual({
@@ -85,7 +85,7 @@ describe("what changes the files", () => {
     expect(adopted).not.toHaveProperty("counters");
   });
 
-  test("a tree that was restored is judged again by every gate, and is restored once", () => {
+  test("a restored tree is judged again by every gate, and restored once", () => {
     const restored: Event = { type: "tree.restored", tree: treeId("t0"), commit: "c0" };
     expect(after(restored)).toEqual({
       tree: "t0",
@@ -97,19 +97,19 @@ describe("what changes the files", () => {
     expect(after(restored, before({ failing: null }))).not.toHaveProperty("failing");
   });
 
-  test("a delivery that was refused is noted", () => {
+  test("a refused delivery is recorded", () => {
     const refused: Event = { type: "delivery.refused", why: "not-merged", detail: "no" };
     expect(after(refused).delivery).toEqual({ refused: { why: "not-merged", detail: "no" } });
   });
 
-  test("work that was delivered says where, and needs no approval any more", () => {
+  test("delivered work records where, and needs no approval any more", () => {
     expect(after({ type: "work.delivered", how: "branch", where: "there" })).toEqual({
       delivery: GONE,
       delivered: "there",
     });
   });
 
-  test("a target that moved during a step is no interruption of the work", () => {
+  test("a target that moved during a step does not interrupt the work", () => {
     const moved: Event = { type: "work.interrupted", detail: "main moved", cause: "target-moved" };
     expect(after(moved, before({ running: STEP })).counters).toMatchObject({ targetMoves: 3 });
     const { cause: _none, ...ended } = moved;
@@ -132,7 +132,7 @@ describe("work that is sent back", () => {
     ...more,
   });
 
-  test("is to be made again in its phase, within its scope", () => {
+  test("must be made again in its phase, within its scope", () => {
     const state = before({ requested: { phase: "implement", message: "" }, reworks: 1, running: STEP });
     expect(after(sentBack(), state)).toMatchObject({
       running: null,
@@ -152,7 +152,7 @@ describe("work that is sent back", () => {
     expect(after(sentBack()).rework).not.toHaveProperty("note");
   });
 
-  test("in the same phase keeps what gates said; in an earlier one nothing of it is fresh", () => {
+  test("in the same phase keeps results of gates; in an earlier one none is fresh", () => {
     expect(after(sentBack())).not.toHaveProperty("gates");
     const phases = (["plan", "implement"] as const).map((phase) => ({ phase, gates: ["review", "checks"] }));
     const state = before({
@@ -169,7 +169,7 @@ describe("work that is sent back", () => {
     });
   });
 
-  test("watches the places that were blamed, unless a person sent it back", () => {
+  test("watches the blamed locations, unless a person sent it back", () => {
     const { blame } = blameEvent("review", "culprit", "src/a.ts") as {
       blame: NonNullable<StoryState["failing"]>["blame"];
     };
@@ -183,7 +183,7 @@ describe("work that is sent back", () => {
   });
 });
 
-describe("a phase whose gates are all open", () => {
+describe("a phase whose gates all passed", () => {
   const phases = [
     { phase: "plan", gates: ["review"] },
     { phase: "implement", gates: ["checks"] },
@@ -200,7 +200,7 @@ describe("a phase whose gates are all open", () => {
     });
   const nudge: Event = { type: "story.flagged", usualMs: 1, takenMs: 9 };
 
-  test("is followed by the next one, in which nothing is proven yet", () => {
+  test("is followed by the next one, without evidence", () => {
     expect(after(nudge, planned())).toMatchObject({
       phase: "implement",
       completed: ["research", "plan"],
@@ -210,7 +210,7 @@ describe("a phase whose gates are all open", () => {
     });
   });
 
-  test("and whose product is there already is passed over", () => {
+  test("is skipped if its product exists already", () => {
     const done = planned({ completed: ["implement"] });
     expect(after(nudge, done)).toMatchObject({ phase: "implement", completed: ["implement", "plan"] });
     expect(after(nudge, done)).not.toHaveProperty("productReady");
@@ -253,7 +253,7 @@ describe("a disputed finding", () => {
     expect(after(told, before({ disputes: [other] })).disputes).toEqual([other, dispute]);
   });
 
-  test("that stands is noted, and goes before a person; the same person is asked the same again", () => {
+  test("that is upheld is recorded and goes to a person; a question of a person is asked again", () => {
     const upheld = [{ finding, says: "critic: I read it" }];
     expect(after(ruled(true), state({ running: STEP }))).toMatchObject({
       ...PAID,
@@ -266,7 +266,7 @@ describe("a disputed finding", () => {
     expect(after(ruled(true), answer).disputes).toEqual([other]);
   });
 
-  test("that falls is left out: the gate judges again, and the charge goes back", () => {
+  test("that is overturned is left out: the gate runs again, and the charge is reversed", () => {
     const failed = after(ruled(false), state());
     expect(failed).toMatchObject({
       ...PAID,
@@ -280,7 +280,7 @@ describe("a disputed finding", () => {
   });
 
   test.each(["flaky", "pre-existing"] as const)(
-    "that falls after %s blame has had its charge back already",
+    "that is overturned after %s blame has no charge left to reverse",
     (verdict) => {
       const { blame } = blameEvent("review", verdict) as { blame: NonNullable<StoryState["failing"]>["blame"] };
       const known = state({ failing: { gate: "review", blame, approved: false, restored: false } });
@@ -288,7 +288,7 @@ describe("a disputed finding", () => {
     },
   );
 
-  test("that falls while another gate fails, or without a verdict, leaves failure and charge", () => {
+  test("that is overturned while another gate fails, or without a verdict, keeps failure and charge", () => {
     const checks = { gate: "checks", blame: null, approved: false, restored: false } as const;
     for (const known of [state({ failing: checks }), state({}, { last: null }), state({ failing: null })]) {
       const fallen = after(ruled(false), known);
@@ -298,15 +298,15 @@ describe("a disputed finding", () => {
     }
   });
 
-  test("that is not disputed is only paid for; the engine's own word is no turn of a role", () => {
+  test("that is not disputed only adds its cost; the engine's own ruling is no turn of a role", () => {
     expect(after(ruled(true), before())).toEqual(PAID);
     expect(after(ruled(true, { by: "engine" }), before())).toEqual({ spent: PAID.spent });
     expect(after(ruled(true, { asked: { architect: 2 } }), before()).asked).toEqual({ architect: 2 });
   });
 });
 
-describe("what people and the project say", () => {
-  test("changes the story's file, its rules, and what was warned of", () => {
+describe("events of people and the project", () => {
+  test("change the story, its policy, and its warnings", () => {
     const changed = story("a", { title: "Another title" });
     expect(after({ type: "story.changed", story: changed } as Event).story).toEqual(changed);
     expect(after({ type: "policy.applied", policy: { ...POLICY, preset: "goal" } } as Event).policy?.preset).toBe(
@@ -324,7 +324,7 @@ describe("what people and the project say", () => {
     expect(after({ type: "grace.granted", gate: "review", failures: 3 }).grace).toEqual({ review: 1 });
   });
 
-  test("a question is kept, with its time, and counted", () => {
+  test("a question is stored with its time, and counted", () => {
     const asked = escalation({ type: "approval", of: "merge" }, null)!;
     expect(after({ type: "escalation.raised", escalation: asked }, before({ escalations: 1 }))).toEqual({
       escalation: asked,
@@ -333,7 +333,7 @@ describe("what people and the project say", () => {
     });
   });
 
-  test("a hold keeps what runs, unless it is to end now; a release ends the hold", () => {
+  test("a pause lets a step run, unless it is to end now; a resume ends the pause", () => {
     const running = before({ running: STEP });
     expect(after({ type: "story.held", by: "Ada" }, running)).toEqual({ held: true });
     expect(after({ type: "story.held", by: "Ada", now: true }, running)).toEqual({ held: true, stopping: "Ada" });
@@ -341,13 +341,13 @@ describe("what people and the project say", () => {
     expect(after({ type: "story.released", by: "Ada" }, before({ held: true }))).toEqual({ held: false });
   });
 
-  test("what was to end has ended when nothing runs", () => {
+  test("a request to stop ends when nothing runs", () => {
     const stopping = before({ running: GATE, stopping: "Ada" });
     expect(after({ type: "work.interrupted", detail: "" }, stopping)).toEqual({ running: null, stopping: null });
     expect(after({ type: "story.flagged", usualMs: 1, takenMs: 9 }, stopping)).toEqual({ flagged: true });
   });
 
-  test("an answer can be taken back only while that is possible", () => {
+  test("an answer can be undone only while that is allowed", () => {
     const undo = { answer: {} as never, at: 0, before: before({ held: true }) };
     const undone: Event = { type: "answer.undone", by: "Ada" };
     expect(after(undone, before({ undo }))).toEqual({});
@@ -357,7 +357,7 @@ describe("what people and the project say", () => {
 });
 
 describe("the end of a story", () => {
-  test("accepted, with what its gates passed it in spite of; or failed, with the reason", () => {
+  test("is accepted with the notes of its gates, or failed with the reason", () => {
     const running = before({ running: STEP });
     expect(after({ type: "story.accepted" }, running).ending).toEqual({ how: "accepted", at: 1000, forced: null });
     expect(after({ type: "story.accepted", notes: ["no test shows it"] }).ending).toMatchObject({
@@ -371,7 +371,7 @@ describe("the end of a story", () => {
     });
   });
 
-  test("a story that is over only pays for what still ran", () => {
+  test("an ended story only adds the cost of what still ran", () => {
     const over = before({ ending: { how: "exhausted", at: 0, reason: "x" } });
     expect(after({ type: "story.held", by: "Ada" }, over)).toEqual({});
     const judged: Event = { type: "gate.judged", judgement: { ...judgement("review", "t1", "pass"), costUsd: 2 } };
@@ -413,7 +413,7 @@ describe("an attempt that is not the one that runs", () => {
     }) as Event;
   const SPENT = { spent: { costUsd: 1, tokens: 0, timeMs: 3, costUnknown: false } };
 
-  test("is paid for, and changes nothing else", () => {
+  test("only adds its cost", () => {
     expect(after(unclear(1), working)).toEqual(SPENT);
     expect(after(finished(1), working)).toEqual(SPENT);
     expect(after(finished(2), before({ running: STEP }))).toEqual(SPENT);
@@ -425,7 +425,7 @@ describe("an attempt that is not the one that runs", () => {
   });
 });
 
-test("a story that starts takes the rules that hold now", () => {
+test("a story that starts takes the current policy", () => {
   const waiting = before({ policy: null });
   expect(after({ type: "story.started", by: "engine" }, waiting)).toMatchObject({
     policy: { preset: POLICY.preset },

@@ -53,7 +53,7 @@ describe("the fold", () => {
     );
   });
 
-  it("decides the same, with the same keys, as often as it is asked", () => {
+  it("decides the same commands with the same keys every time", () => {
     fc.assert(
       fc.property(CHOICES, (choices) => {
         const { run } = journal(choices);
@@ -63,14 +63,14 @@ describe("the fold", () => {
     );
   });
 
-  it("counts each stream apart, and the whole", () => {
+  it("counts each stream, and the whole journal", () => {
     const { events, run } = journal([0, 16, 32, 48, 64, 80]);
     expect(run.position).toBe(events.length);
     expect(stateOf(run, "a").seq + stateOf(run, "b").seq + run.seq).toBe(events.length);
   });
 });
 
-describe("events that come to nothing", () => {
+describe("events without effect", () => {
   const run = begin(POLICY, story("a"));
   const PROJECT: Event[] = [
     { type: "policy.set", policy: POLICY, by: "x" },
@@ -100,7 +100,7 @@ describe("events that come to nothing", () => {
     expect(foldEvents(run, null, { type: "story.accepted" })).toMatchObject({ remediation: null, halted: null });
   });
 
-  it("a repair or a health check when nothing is broken is only paid for", () => {
+  it("a repair or a health check when nothing is broken only adds its cost", () => {
     const after = foldEvents(
       run,
       null,
@@ -132,7 +132,7 @@ describe("events that come to nothing", () => {
   });
 });
 
-describe("a judgement of another tree than the present one", () => {
+describe("a judgement of another tree than the current one", () => {
   it.each(["pass", "fail"] as const)("%s: proves nothing", (result) => {
     const ready = runScript(begin(POLICY, story("a")), (command) =>
       command.type === "start-gate" ? [{ type: "story.held", by: "x" }] : null,
@@ -199,28 +199,28 @@ describe("an agent that waits for another story", () => {
     expect(stateOf(waits(run, "a", on), "a").wait?.type).toBe("time");
   });
 
-  it("two that wait for each other do not wait for ever", () => {
+  it("two that wait for each other do not wait forever", () => {
     const one = waits(begin(POLICY, story("a"), story("b")), "a", "b");
     expect(stateOf(waits(one, "b", "a"), "b").wait?.type).toBe("time");
   });
 });
 
 describe("where a story begins", () => {
-  it("the backlog is known and not worked on, until a person makes it ready", () => {
+  it("a story in the backlog is not worked on until a person makes it ready", () => {
     const run = begin(POLICY, story("a", { shelf: "backlog" }));
     expect(decide(run, POLICY, 0)).toEqual([]);
     const ready = foldEvents(run, "a", { type: "story.changed", story: story("a"), what: ["shelf"] });
     expect(decide(ready, POLICY, 0).map(lineOf)).toEqual(["start-story"]);
   });
 
-  it("a file that says done is accepted on its own word, and says so", () => {
+  it("a story whose file says done is accepted, with a note of that", () => {
     expect(stateOf(begin(POLICY, story("a", { shelf: "done" })), "a").ending).toMatchObject({
       how: "accepted",
       forced: { by: "the story's file" },
     });
   });
 
-  it("a start that is tried again keeps its rules", () => {
+  it("a retried start keeps its policy", () => {
     const run = foldEvents(
       begin(POLICY, story("a")),
       "a",
@@ -241,7 +241,7 @@ describe("where a story begins", () => {
     });
   });
 
-  it("without rules nothing starts", () => {
+  it("without a policy nothing starts", () => {
     const run = fold([recordedEvent(0, "a", { type: "story.added", story: story("a") })], EMPTY_RUN);
     expect(decide(run, POLICY, 0)).toEqual([]);
     expect(stateOf(foldEvents(run, "a", { type: "story.started", by: "x" }), "a").policy).toBeNull();
@@ -260,7 +260,7 @@ const START = {
   forecastUsd: null,
 } as const;
 
-describe("a branch that is brought up to its target", () => {
+describe("a branch that is updated from its target", () => {
   const atAudit = runScript(begin(POLICY, story("a")), (command) =>
     command.type === "start-gate" && command.gate === "audit" ? [{ type: "story.held", by: "x" }] : null,
   ).run;
@@ -268,25 +268,25 @@ describe("a branch that is brought up to its target", () => {
     ({ type: "branch.updated", tree: treeId("both"), commit: "c9", changed, conflicts: [] }) as const;
   const updated = (changed: readonly string[]) => stateOf(foldEvents(atAudit, "a", updatedWith(changed)), "a");
 
-  it("is judged again where the target changed what a gate looks at, and only there", () => {
+  it("is judged again only by gates whose paths the target changed", () => {
     expect(updated(["src/a.ts"]).gates).toMatchObject({ checks: { fresh: false }, review: { fresh: false } });
     expect(updated(["README.md"]).gates).toMatchObject({ checks: { fresh: true }, review: { fresh: false } });
     expect(updated(["src/a.ts"])).toMatchObject({ tree: "both", commit: "c9", running: null });
   });
 
-  it("has integrity run again too: what is delivered is a tree that every gate passed", () => {
+  it("has integrity run again too: every gate must pass the delivered tree", () => {
     expect(updated(["a.ts"]).gates.integrity?.fresh).toBe(false);
     expect(updated([]).gates.integrity?.fresh).toBe(true);
   });
 
-  it("is not blamed for what the target brought: the next work is compared with what it was brought up to", () => {
+  it("is not blamed for the target's changes: the next work is compared with the updated tree", () => {
     expect(updated(["src/a.ts"])).toMatchObject({ startedFrom: null, scope: null });
     const next = foldEvents(atAudit, "a", updatedWith(["src/a.ts"]), attemptStart({ ...START, attempt: 9 }));
     expect(stateOf(next, "a").startedFrom).toBe("both");
   });
 });
 
-describe("what work is compared with", () => {
+describe("the baseline of work", () => {
   const steps = (...outcomes: readonly ("ready" | "crashed")[]) => {
     let run = foldEvents(begin(POLICY, story("a")), "a", { type: "story.started", by: "x" });
     run = foldEvents(run, "a", { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] });
@@ -303,7 +303,7 @@ describe("what work is compared with", () => {
     return stateOf(run, "a").startedFrom;
   };
 
-  it("is what was there before it, with what a crashed attempt left counted as its own", () => {
+  it("is the tree before it; leftovers of a crashed attempt count as its own", () => {
     expect(steps("ready")).toBe("t0");
     expect(steps("ready", "ready")).toBe("t1");
     expect(steps("crashed", "ready")).toBe("t0");

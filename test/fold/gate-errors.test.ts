@@ -21,7 +21,7 @@ test.each([
   ["after a pause", undefined, 1_000_000 + policy.limits.backoffMs],
   ["when it said that it can, where that is later", 5_000_000, 5_000_000],
   ["and never without a pause", 10, 1_000_000 + policy.limits.backoffMs],
-])("a gate that broke judges again %s", (_when, retryAt, until) => {
+])("a gate that broke runs again %s", (_when, retryAt, until) => {
   expect(broken(retryAt).wait).toEqual({ type: "time", until, why: "the review gate broke" });
   expect(broken(retryAt).gates.review).toMatchObject({ errors: 1, failures: 0 });
 });

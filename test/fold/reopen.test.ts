@@ -47,14 +47,14 @@ describe("accepted work on its branch that a person wants delivered", () => {
     expect(stateOf(undone, "a")).toEqual({ ...rest, seq: seq + 2 });
   });
 
-  it("is asked about again after it was sent back: yes was said of other work", () => {
+  it("raises a new question after it was sent back: the approval was for other work", () => {
     const asked = foldEvents(onBranch(), "a", answer("merge"));
     const back = foldEvents(runScript(asked).run, "a", answer("send-back", { message: "rename it" }));
     expect(stateOf(back, "a").deliver).toBeUndefined();
     expect(runScript(back).lines.at(-1)).toBe("accept");
   });
 
-  it("is left alone where it was delivered, forced, or is a loop's", () => {
+  it("is not reopened if it was delivered, forced, or is a loop's", () => {
     const over = [
       accepted(),
       foldEvents(begin(ON_BRANCH, story("a")), "a", answer("force-complete")),
@@ -67,7 +67,7 @@ describe("accepted work on its branch that a person wants delivered", () => {
 });
 
 describe("accepted work that somebody sends back", () => {
-  it("is done again where it was, judged again and delivered again", () => {
+  it("is done again in the same place, judged again and delivered again", () => {
     const before = accepted();
     expect(stateOf(before, "a").ending?.how).toBe("accepted");
     const back = foldEvents(before, "a", answer("send-back", { message: "rename it" }));
@@ -84,7 +84,7 @@ describe("accepted work that somebody sends back", () => {
     ]);
   });
 
-  it("holds up what has not begun and depends on it, until it is accepted again", () => {
+  it("blocks dependent stories that have not begun, until it is accepted again", () => {
     const next = story("b", { dependsOn: [story("a").id] });
     const free = foldEvents(accepted(), "b", { type: "story.added", story: next });
     expect(stateOf(free, "b").queued).not.toBeNull();
@@ -94,7 +94,7 @@ describe("accepted work that somebody sends back", () => {
     expect(stateOf(ran.run, "b").ending?.how).toBe("accepted");
   });
 
-  it("tells the brief what was said of which place, and remembers what was heard", () => {
+  it("has the comments with their locations in the brief, and records which were used", () => {
     const comments = [comment("line/1", "name it"), comment("review/2", "please fix")];
     const back = foldEvents(accepted(), "a", answer("send-back", { message: "2 comments", comments }));
     const ran = runScript(back);
@@ -111,7 +111,7 @@ describe("accepted work that somebody sends back", () => {
     expect(stateOf(again, "a").heard).toEqual(["line/1", "review/2", "line/3"]);
   });
 
-  it("nothing else opens a story that is over, and no other ending is opened", () => {
+  it("nothing else reopens an ended story, and no other ending is reopened", () => {
     const over = accepted();
     for (const verb of ["resolve", "waive", "raise-budget", "abandon", "force-complete"] as const)
       expect(stateOf(foldEvents(over, "a", answer(verb)), "a").ending?.how).toBe("accepted");

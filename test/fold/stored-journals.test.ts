@@ -42,7 +42,7 @@ function summaries(name: string): Record<string, string> {
 }
 
 describe("journals that an earlier version wrote", () => {
-  test("there is one of each preset", () => {
+  test("exist for each preset", () => {
     const presets = readdirSync(FOLDER).flatMap((file) =>
       read(file.replace(/\.jsonl$/, "")).flatMap(({ event }) =>
         event.type === "policy.set" ? [event.policy.preset] : [],
@@ -77,7 +77,7 @@ describe("journals that an earlier version wrote", () => {
         prices: "6 attempts, open, asked about budget; checks pass, integrity pass, review fail; rework none",
       },
     ],
-  ])("%s folds to what it said then", (name, stories) => {
+  ])("%s folds to the same state as then", (name, stories) => {
     expect(summaries(name)).toEqual(stories);
   });
 });

@@ -14,7 +14,7 @@ const reversed = (value: unknown): unknown => {
 };
 
 describe("canonicalJson", () => {
-  it("gives equal values equal bytes, whatever order their keys came in", () => {
+  it("gives equal values equal bytes, in any order of their keys", () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => canonicalJson(reversed(value)) === canonicalJson(value)));
   });
 
@@ -32,7 +32,7 @@ describe("canonicalJson", () => {
     expect(canonicalJson(null)).toBe("null");
   });
 
-  it("gives the value that is read back, also where JSON leaves something out or writes it in another way", () => {
+  it("gives the value that is read back, also if JSON omits or rewrites something", () => {
     const odd = fc.oneof(
       fc.constantFrom(undefined, NaN, Infinity, -Infinity, -0, null, true, Symbol("x"), () => 1),
       fc.date({ noInvalidDate: true }),
@@ -58,7 +58,7 @@ describe("canonicalJson", () => {
 });
 
 describe("assert and unreachable", () => {
-  it("crash with what was assumed", () => {
+  it("throw with the broken assumption", () => {
     expect(() => assert(0, "zero is not enough")).toThrow("assertion failed: zero is not enough");
     expect(() => assert("x", "fine")).not.toThrow();
     expect(() => unreachable({ type: "new" } as never)).toThrow('unreachable: {"type":"new"}');

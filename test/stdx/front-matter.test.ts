@@ -23,11 +23,11 @@ describe("findFrontMatter", () => {
     ["--- a\nb\n---\n", ["none", "--- a\nb\n---\n"]],
     ["---\na: 1\n", ["unterminated", "---\na: 1\n"]],
     ["---", ["unterminated", "---"]],
-  ])("takes %j apart", (text, expected) => {
+  ])("splits %j", (text, expected) => {
     expect(parts(text)).toEqual(expected);
   });
 
-  it("finds what was put together, whatever is in the body", () => {
+  it("finds the parts of any file", () => {
     fc.assert(
       fc.property(fc.string(), fc.boolean(), (body, bom) => {
         const text = `${bom ? "\uFEFF" : ""}---\nkey: value\n---\n${body}`;
@@ -36,7 +36,7 @@ describe("findFrontMatter", () => {
     );
   });
 
-  it("judges line ends by the first one", () => {
+  it("takes the line end of the first line", () => {
     expect([lineEndOf("a\r\nb\n"), lineEndOf("a\nb\r\n"), lineEndOf("a"), lineEndOf("\n")]).toEqual([
       "\r\n",
       "\n",

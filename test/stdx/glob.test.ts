@@ -39,7 +39,7 @@ describe("matchesGlob", () => {
     expect(matchesGlob(path, pattern)).toBe(matches);
   });
 
-  it("takes brackets as they are, because files have such names", () => {
+  it("reads brackets literally, because files have such names", () => {
     expect(matchesGlob("pages/[id].tsx", "pages/[id].tsx")).toBe(true);
     expect(matchesGlob("pages/[id].tsx", "pages/*.tsx")).toBe(true);
     expect(matchesGlob("pages/i.tsx", "pages/[id].tsx")).toBe(false);
@@ -67,7 +67,7 @@ describe("matchesGlob", () => {
     });
   });
 
-  it("costs in proportion to the pattern, and not to what its alternatives could spell", () => {
+  it("takes time in proportion to the pattern, not to its alternatives", () => {
     expectLinearCost(400, (n) => () => matchesGlob("a".repeat(n), "{a,b}".repeat(n)));
   });
 });

@@ -36,7 +36,7 @@ function height(map: SortedMap<string, number>): number {
 }
 
 describe("sorted map", () => {
-  it("holds what a plain map would, in order, balanced, after any steps", () => {
+  it("has the entries of a plain map, in order and balanced, after any steps", () => {
     fc.assert(
       fc.property(fc.array(STEP, { maxLength: 200 }), fc.string({ maxLength: 2 }), (steps, key) => {
         const map = steps.reduce(applied, null as SortedMap<string, number>);
@@ -61,7 +61,7 @@ describe("sorted map", () => {
     );
   });
 
-  it("is made of sorted entries at once, as balanced as any", () => {
+  it("is built from sorted entries at once, and balanced", () => {
     fc.assert(
       fc.property(fc.array(STEP, { maxLength: 100 }), (steps) => {
         const map = fromSorted(model(steps));
@@ -75,7 +75,7 @@ describe("sorted map", () => {
     );
   });
 
-  it("says what has changed since an earlier version", () => {
+  it("lists the changes since an earlier version", () => {
     fc.assert(
       fc.property(fc.array(STEP, { maxLength: 60 }), fc.array(STEP, { maxLength: 60 }), (first, then) => {
         const before = first.reduce(applied, null as SortedMap<string, number>);
@@ -89,7 +89,7 @@ describe("sorted map", () => {
     );
   });
 
-  it("is the same map when what is removed was not there", () => {
+  it("is the same map after removing a missing key", () => {
     const map = ["b", "a", "c"].reduce((all, key) => insert(all, key, 1, byText), null as SortedMap<string, number>);
     expect(remove(map, "aa", byText)).toBe(map);
     expect(remove(map, "zz", byText)).toBe(map);

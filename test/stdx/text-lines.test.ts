@@ -7,7 +7,7 @@ const kinds = (text: string): string[] =>
   );
 
 describe("markdownLines", () => {
-  it("tells headings from what only looks like one", () => {
+  it("distinguishes headings from lines that only look like one", () => {
     expect(kinds("# A\r\n## B ##\n###\n#no\n####### no\n    # no\n   # C #x\n# D##\n")).toEqual([
       "1 heading 1 A",
       "2 heading 2 B",

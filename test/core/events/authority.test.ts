@@ -12,14 +12,14 @@ const says = (verb: AnswerVerb): Event => ({
 });
 
 describe("what each author may do", () => {
-  test("a claim stops work and sends it back, and lets nothing through", () => {
+  test("a claim can stop work and send it back, and accepts nothing", () => {
     const allowed = ANSWER_VERBS.filter((verb) => authorityRefusal(CLAIM, [says(verb)]) === null);
     expect(allowed).toEqual(["send-back", "abandon", "halt"]);
     expect(authorityRefusal(CLAIM, [{ type: "story.held", by: "Ada" }])).toBeNull();
     expect(authorityRefusal(CLAIM, [{ type: "answer.undone", by: "Ada" }])?.message).toContain("Undoing an answer");
   });
 
-  test("a claim ends the pause of a claim, and not that of an identified person", () => {
+  test("a claim can end a claim's pause, and not an identified person's", () => {
     const released: Event = { type: "story.released", by: "Ada" };
     const resumed: Event = { type: "run.resumed", by: "Ada" };
     expect(authorityRefusal(CLAIM, [released])).toBeNull();
@@ -29,7 +29,7 @@ describe("what each author may do", () => {
     expect(authorityRefusal(CLAIM, [resumed], { pausedAs: "token" })).toBeNull();
   });
 
-  test("an agent does nothing, an identified person everything", () => {
+  test("an agent may do nothing, an identified person everything", () => {
     for (const verb of ANSWER_VERBS) {
       expect(authorityRefusal(AGENT, [says(verb)])).not.toBeNull();
       for (const identity of IDENTITIES)
@@ -47,7 +47,7 @@ describe("what each author may do", () => {
   });
 });
 
-test("each event of a person says how the person is known", () => {
+test("each event of a person records how the person is known", () => {
   const events: Event[] = [says("waive"), { type: "story.held", by: "Ada" }, { type: "story.accepted" }];
   expect(withIdentity({ type: "person", identity: "token" }, events)).toEqual([
     { type: "person.answered", answer: { verb: "waive", by: "Ada", message: "", escalation: null, identity: "token" } },

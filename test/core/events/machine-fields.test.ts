@@ -32,7 +32,7 @@ function exactPlaces(schema: Schema, parent: string, name: string, found: Set<st
   return found;
 }
 
-test("redaction leaves every id and every word of a list in an event alone", () => {
+test("redaction leaves ids and words of fixed lists in an event unchanged", () => {
   const places = [...exactPlaces(eventSchema, "", "", new Set())];
   expect(places.length).toBeGreaterThan(60);
   const altered = places.filter((place) => {
@@ -54,6 +54,6 @@ test.each([
   ["outcome", "detail"],
   ["identities", "failing"],
   ["lost", "why"],
-])("what people and agents wrote is text: %s.%s", (parent, name) => {
+])("text of people and agents is redacted: %s.%s", (parent, name) => {
   expect(isMachineField(parent, name)).toBe(false);
 });

@@ -16,20 +16,20 @@ describe("the price of a model", () => {
   });
 
   it.each(["gpt-x-mini", "gpt", "gpt-y", "", "constructor", "GPT-X", "other/openai/gpt-x"])(
-    "%s has none: a similar name is another model",
+    "%s has no price: a similar name is another model",
     (model) => {
       expect(priceOf(TABLE, model)).toBeNull();
     },
   );
 });
 
-describe("what tokens cost", () => {
-  it("is input, what was read from a cache, and output, each at its price for a million", () => {
+describe("the cost of tokens", () => {
+  it("adds input, cached input and output, each at its price per million", () => {
     expect(costAt(TABLE["gpt-x"]!, { input: 1_000_000, cached: 400_000, output: 100_000 })).toBe(2.28);
     expect(costAt(TABLE["gpt-x"]!, { input: 0, cached: 0, output: 0 })).toBe(0);
   });
 
-  it("takes what was cached for other input where it has no price of its own", () => {
+  it("uses the input price for cached input without its own price", () => {
     expect(costAt({ input: 1, output: 1 }, { input: 1_000_000, cached: 900_000, output: 0 })).toBe(1);
   });
 });

@@ -12,10 +12,10 @@ const schemaOf = (name: string): JsonSchema =>
   JSON.parse(readFileSync(new URL(`../../../schema/${name}.json`, import.meta.url), "utf8")) as JsonSchema;
 const stored = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-describe("another tool that reads the published schema of a line of the journal", () => {
+describe("the published schema of a journal line, read by another tool", () => {
   const schema = schemaOf("event");
 
-  test.each(Object.keys(EVENTS) as Event["type"][])("takes and refuses the same %s as we do", (type) => {
+  test.each(Object.keys(EVENTS) as Event["type"][])("accepts and refuses the same %s as Remand", (type) => {
     fc.assert(
       fc.property(recordedOf(type), (line) => {
         const event = stored(line.event) as object;
@@ -35,7 +35,7 @@ describe("another tool that reads the published schema of a line of the journal"
     );
   });
 
-  test("asks for a reason where we do", () => {
+  test("requires a reason where Remand does", () => {
     const waived = (message: string) => fits(recordedEvent(0, "a", answer("waive", { message })), schema);
     expect([waived("it is known"), waived(" "), waived("")]).toEqual([true, false, false]);
     expect(fits(recordedEvent(0, "a", answer("resolve", { message: "" })), schema)).toBe(true);
@@ -48,7 +48,7 @@ test.each([
   ["judgement", judgement],
   ["escalation", escalation],
   ["story", story],
-] as const)("the published schema of a %s fits every one of them, and nothing beside it", (name, arbitrary) => {
+] as const)("the published schema of a %s accepts all of them, and nothing else", (name, arbitrary) => {
   const schema = schemaOf(name);
   fc.assert(
     fc.property(arbitrary as fc.Arbitrary<object>, (value) => {

@@ -32,38 +32,38 @@ const pinned = (passed: readonly string[], failing: readonly string[] = [], isLo
 
 const FINE = { contested: [], licensed: [], gone: [], renamed: [], fewer: null };
 
-describe("each test that passed at the base", () => {
-  test("is fine where it passes with the work, and new tests beside it do no harm", () => {
+describe("a test that passed at the base", () => {
+  test("passes if it passes with the work; new tests change nothing", () => {
     expect(judge({ candidate: suite([ADDS, REMOVES, "test/new.test.js > new"]) })).toEqual(FINE);
     expect(judge({ pinned: pinned([ADDS, REMOVES]) })).toEqual(FINE);
   });
 
-  test("is contested where its base version fails with the work", () => {
+  test("is contested if its base version fails with the work", () => {
     const { contested } = judge({ pinned: pinned([ADDS], [REMOVES]) });
     expect(contested).toEqual([{ test: REMOVES, why: "fails", file: "test/cart.test.js" }]);
   });
 
-  test("is contested with its file, once, where the file does not load", () => {
+  test("is contested once with its file, if the file does not load", () => {
     const { contested, gone } = judge({ pinned: pinned([], ["test/cart.test.js: cannot find ../src/cart.js"], true) });
     expect(contested).toEqual([{ test: "test/cart.test.js", why: "not-loaded", file: "test/cart.test.js" }]);
     expect(gone).toEqual([]);
   });
 
-  test("is contested where the work removed it and its base version still passes", () => {
+  test("is contested if the work removed it and its base version still passes", () => {
     const { contested } = judge({ candidate: suite([ADDS]), pinned: pinned([ADDS, REMOVES]) });
     expect(contested).toEqual([{ test: REMOVES, why: "removed", file: "test/cart.test.js" }]);
   });
 
-  test("is gone where it does not run any more, with the base's tests or without", () => {
+  test("is gone if it no longer runs, with or without the base's tests", () => {
     expect(judge({ candidate: suite([ADDS]) }).gone).toEqual([REMOVES]);
     expect(judge({ candidate: suite([ADDS]), pinned: pinned([ADDS]) }).gone).toEqual([REMOVES]);
   });
 
-  test("of two tests with one name, one that is missing is gone", () => {
+  test("is gone if one of two tests with its name is missing", () => {
     expect(judge({ base: suite([ADDS, ADDS]), candidate: suite([ADDS]) }).gone).toEqual([ADDS]);
   });
 
-  test("is only renamed where its body is there under another name", () => {
+  test("is renamed if its body has another name", () => {
     const input = {
       candidate: suite([ADDS]),
       pinned: pinned([ADDS, REMOVES]),
@@ -72,7 +72,7 @@ describe("each test that passed at the base", () => {
     expect(judge(input)).toEqual({ ...FINE, renamed: [REMOVES] });
   });
 
-  test("is let through where a license names it, its file or a pattern", () => {
+  test("is licensed by its name, its file or a pattern", () => {
     for (const license of [REMOVES, "removes", "test/cart.test.js", "test/*"]) {
       const failing = judge({ pinned: pinned([ADDS], [REMOVES]), licensed: [license] });
       expect(failing.contested).toEqual([]);
@@ -82,23 +82,23 @@ describe("each test that passed at the base", () => {
     expect(judge({ pinned: pinned([ADDS], [REMOVES]), licensed: ["adds"] }).contested).toHaveLength(1);
   });
 
-  test("says nothing where it is a known failure, flaky, or a target", () => {
+  test("does not count if it is a known failure, flaky, or a target", () => {
     const isExcused = (name: string): boolean => name === REMOVES;
     expect(judge({ pinned: pinned([ADDS], [REMOVES]), candidate: suite([ADDS]), isExcused })).toEqual(FINE);
   });
 });
 
-describe("where tests have no names", () => {
+describe("tests without names", () => {
   const unnamed = (ran: number | null): SuiteResults => ({ isNamed: false, passed: new Map(), failed: new Set(), ran });
 
-  test("fewer tests than at the base are told by their number", () => {
+  test("fewer tests than at the base are found by their number", () => {
     expect(judge({ base: unnamed(8), candidate: unnamed(5) }).fewer).toEqual({ before: 8, now: 5 });
     expect(judge({ base: unnamed(8), candidate: unnamed(9) }).fewer).toBeNull();
     expect(judge({ base: unnamed(8), candidate: unnamed(null) }).fewer).toBeNull();
     expect(judge({ base: null, candidate: unnamed(5) }).fewer).toBeNull();
   });
 
-  test("the run with the base's tests is the one that is counted", () => {
+  test("the run with the base's tests is counted", () => {
     const run = { results: unnamed(8), failures: [] };
     expect(judge({ base: unnamed(8), candidate: unnamed(2), pinned: run }).fewer).toBeNull();
     expect(
@@ -109,13 +109,13 @@ describe("where tests have no names", () => {
     });
   });
 
-  test("a test that was named at the base must be named again", () => {
+  test("a test that was named at the base must be named in the work's run", () => {
     expect(judge({ candidate: unnamed(2), base: suite([ADDS, REMOVES]) }).gone).toEqual([ADDS, REMOVES]);
     expect(judge({ base: unnamed(2), candidate: suite([ADDS]) })).toEqual(FINE);
   });
 });
 
-test("no test of the base is lost: each is fine, contested, licensed, renamed or gone", () => {
+test("every test of the base gets one result: passed, contested, licensed, renamed or gone", () => {
   const names = fc.uniqueArray(fc.constantFrom("a", "b", "c", "d", "e", "f"), { minLength: 1 });
   const asTest = (name: string): string => `t.js > ${name}`;
   fc.assert(
@@ -140,7 +140,7 @@ test("no test of the base is lost: each is fine, contested, licensed, renamed or
   );
 });
 
-test("results are read as they were written, and anything else is not", () => {
+test("reads results as they were written, and nothing else", () => {
   const results = suite([ADDS, ADDS, REMOVES], { failed: new Set(["x"]), ran: 4 });
   expect(readSuiteResults(suiteResultsText(results))).toEqual(results);
   expect(readSuiteResults("{")).toBeNull();

@@ -47,7 +47,7 @@ describe("the identity of a finding", () => {
     ["timed out after 5.2 seconds", "timed out after 7 seconds"],
     ["see line 12", "see line 900"],
     ["pid 17 died", "pid 4711 died"],
-  ])("does not depend on what a run leaves in it: “%s”", (one, other) => {
+  ])("does not depend on details of the run: “%s”", (one, other) => {
     expect(normalisedMessage(one)).toBe(normalisedMessage(other));
   });
 
@@ -59,7 +59,7 @@ describe("the identity of a finding", () => {
     expect(normalisedMessage(one)).not.toBe(normalisedMessage(other));
   });
 
-  it("costs little, however long the message is", () => {
+  it("is computed quickly for a message of any length", () => {
     const message = "/a".repeat(5_000_000);
     expectLinearCost(message.length, (n) => () => normalisedMessage(message.slice(0, n)));
   });
@@ -68,12 +68,12 @@ describe("the identity of a finding", () => {
 describe("the identity of a failure", () => {
   const [one, two] = [identifyFinding(DRAFT), identifyFinding({ ...DRAFT, message: "another" })];
 
-  it("is the set of its findings, in whatever order and however often", () => {
+  it("is the set of its findings, in any order and number", () => {
     expect(failureFingerprint([one, two, one], "x")).toBe(failureFingerprint([two, one], "y"));
     expect(failureFingerprint([one], "x")).not.toBe(failureFingerprint([one, two], "x"));
   });
 
-  it("is the summary where nothing was found", () => {
+  it("is the summary if there are no findings", () => {
     expect(failureFingerprint([], "exit 1 after 3 s")).toBe(failureFingerprint([], "exit 1 after 9 s"));
     expect(failureFingerprint([], "exit 1")).not.toBe(failureFingerprint([], "exit 2"));
   });
@@ -84,7 +84,7 @@ describe("standings", () => {
     ["fresh", "still", "gone", "back", "waived", "disputed", "old"].map((name) => [name, fingerprint(name)]),
   ) as Record<string, Fingerprint>;
 
-  it("tells each finding's, seen against the rounds before", () => {
+  it("are computed for each finding from the earlier rounds", () => {
     const now = ["fresh", "still", "back", "waived", "disputed"].map((name) => ids[name]!);
     const earlier = new Map([
       [ids["still"]!, { inLastRound: true }],
@@ -106,12 +106,12 @@ describe("standings", () => {
     expect(new Set(found.values())).toEqual(new Set(FINDING_STANDINGS));
   });
 
-  it("a finding that is both is waived: a person's word stands above a dispute", () => {
+  it("a finding that is waived and disputed counts as waived", () => {
     const one = fingerprint("x");
     expect(standings([one], new Map(), { waived: new Set([one]), disputed: new Set([one]) }).get(one)).toBe("waived");
   });
 
-  it("gives every finding of now, and every one of the last round, exactly one", () => {
+  it("every finding of this round and of the last one has exactly one", () => {
     const some = fc.uniqueArray(fc.constantFrom("a", "b", "c", "d").map(fingerprint));
     fc.assert(
       fc.property(some, some, some, (now, last, before) => {

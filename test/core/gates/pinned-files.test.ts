@@ -35,7 +35,7 @@ test.each([
   expect(pinningOf(path, rules)).toBe(pinning);
 });
 
-test("the configuration has the last word", () => {
+test("the configuration overrides the defaults", () => {
   expect(pinningOf("data/expected.json", { ...rules, oracle: ["data/**"] })).toBe("whole");
   expect(pinningOf("src/spec/parser.c", rules)).toBe("whole");
   expect(pinningOf("src/spec/parser.c", { ...rules, product: ["src/spec/**"] })).toBe("product");

@@ -38,7 +38,7 @@ describe("a test's name without what differs from run to run", () => {
     );
   });
 
-  it("does not depend on the moment, the address or the folder", () => {
+  it("does not depend on the time, the address or the folder", () => {
     const moment = fc
       .date({ min: new Date(0), max: new Date("2100-01-01"), noInvalidDate: true })
       .map((date) => date.toISOString());
@@ -71,7 +71,7 @@ describe("tests of one identity", () => {
     );
   });
 
-  it("come out the same in whatever order they were told", () => {
+  it("give the same result in any order", () => {
     fc.assert(
       fc.property(fc.array(test), (tests) => {
         expect(distinctTests(tests.toReversed())).toEqual(distinctTests(tests));

@@ -18,7 +18,7 @@ test("these tests make every event that the schema knows, and no other", () => {
   expect([...TYPES].sort()).toEqual(eventSchema.options.map((option) => option.shape.type.value).sort());
 });
 
-describe("what is written is what is read", () => {
+describe("a stored line reads back as the same value", () => {
   test.each(TYPES)("%s", (type) => {
     fc.assert(
       fc.property(recordedOf(type), (line) => {
@@ -27,7 +27,7 @@ describe("what is written is what is read", () => {
     );
   });
 
-  test("the rules of every preset, however far a person lets it go", () => {
+  test("the policy of every preset with every autonomy", () => {
     for (const preset of PRESETS)
       for (const autonomy of AUTONOMIES) {
         const line = recordedEvent(0, null, {

@@ -15,7 +15,7 @@ import {
 import { RESULT_OF_SIGNAL, ROLE_OF_SIGNAL, SIGNALS } from "../../../src/core/stories/reading.ts";
 
 describe("severities", () => {
-  it("are one scale, the gravest first", () => {
+  it("are one scale, the worst first", () => {
     expect([...SEVERITIES].reverse().sort(worse)).toEqual(SEVERITIES);
     expect(SEVERITIES.map(rank)).toEqual([0, 1, 2, 3, 4]);
     fc.assert(
@@ -37,7 +37,7 @@ describe("severities", () => {
     for (const word of words) expect(severityFromWord(` ${word} `)).toBe(severity);
   });
 
-  it("know no other word", () => {
+  it("know no other words", () => {
     for (const word of ["", "urgent", "__proto__", "toString"]) expect(severityFromWord(word)).toBeUndefined();
   });
 
@@ -53,7 +53,7 @@ describe("severities", () => {
     }
   });
 
-  it("come back from S1's and S2's scales as what they went out as, or graver", () => {
+  it("come back from the scales of S1 and S2 unchanged, or worse", () => {
     for (const severity of ["critical", "major", "minor"] as const) {
       expect(severityFromWord(toReviewScale(severity))).toBe(severity);
       expect(severityFromWord(toPriorityScale(severity))).toBe(severity);
@@ -72,12 +72,12 @@ describe("counting", () => {
     expect(countedBothWays(failures, limit)).toBe(text);
   });
 
-  it("says who sent it back where no failure did", () => {
+  it("names the person who sent the work back without a failure", () => {
     expect(countedGoingBack(1, 2)).toBe("rework 1 of 1, after failure 1 of 2");
     expect(countedGoingBack(0, 2)).toBe("sent back by a person; the failure count starts over, 2 at most");
   });
 
-  it("adds what was spent, and says when a price is not known", () => {
+  it("adds what was spent, and marks an unknown price", () => {
     const one = spend(NOTHING_SPENT, { costUsd: 1, tokens: 10, durationMs: 5 }, true);
     expect(one).toEqual({ costUsd: 1, tokens: 10, timeMs: 5, costUnknown: false });
     expect(spend(one, { durationMs: 5 }, true)).toEqual({ costUsd: 1, tokens: 10, timeMs: 10, costUnknown: true });

@@ -70,7 +70,7 @@ describe.each(TYPES)("%s that somebody changed is refused with the path of the c
     );
   };
 
-  test("a value of the wrong kind, wherever it is", () => {
+  test("a value of the wrong kind, at any depth", () => {
     damaged((whole, spots) => {
       for (const { path, value } of spots) {
         if (isByName(path.slice(0, -1))) continue;
@@ -93,7 +93,7 @@ describe.each(TYPES)("%s that somebody changed is refused with the path of the c
     });
   });
 
-  test("a key that is missing; one that may be missing stays missing", () => {
+  test("a missing key; an optional key stays missing", () => {
     let refused = 0;
     damaged((whole, spots) => {
       for (const { path } of spots) {
@@ -109,7 +109,7 @@ describe.each(TYPES)("%s that somebody changed is refused with the path of the c
     expect(refused).toBeGreaterThanOrEqual(50);
   });
 
-  test("in a stream where it has no place", () => {
+  test("an event in the wrong stream", () => {
     fc.assert(
       fc.property(recordedOf(type), (line) => {
         const inProject = readRecorded({ ...line, story: null });
@@ -133,18 +133,18 @@ const line = (event: Event, of: string | null = "a"): Recorded => recordedEvent(
 describe("the version", () => {
   const accepted = line({ type: "story.accepted" });
 
-  test.each([2, 3, 1_000_000])("%d is a newer program's, whatever else is in the line", (v) => {
+  test.each([2, 3, 1_000_000])("%d is from a newer version, whatever else is in the line", (v) => {
     const problem = `written by a newer version of Remand: its format is ${v}, this one reads 1`;
     expect(problemOf({ ...accepted, v })).toBe(problem);
     expect(problemOf({ v, anything: "else" })).toBe(problem);
   });
 
-  test.each([0, -1, 1.5, "1", "2", null, true, Infinity, NaN])("%s is no version", (v) => {
+  test.each([0, -1, 1.5, "1", "2", null, true, Infinity, NaN])("%s is not a version", (v) => {
     expect(problemOf({ ...accepted, v })).toMatch(/^v: /);
   });
 });
 
-describe("a person's word", () => {
+describe("an answer of a person", () => {
   const saying = (verb: AnswerVerb, by: string, message: string): string =>
     problemOf(line(answer(verb, { by, message })));
 
@@ -175,15 +175,15 @@ describe("a person's word", () => {
 describe("numbers", () => {
   const finished = attemptEnd(1, { type: "ready" }, "t1");
 
-  test.each([NaN, Infinity, -Infinity, -1, "1", null])("%s is no length of time", (durationMs) => {
+  test.each([NaN, Infinity, -Infinity, -1, "1", null])("%s is not a duration", (durationMs) => {
     expect(problemOf({ ...line(finished), event: { ...finished, durationMs } })).toMatch(/^event\.durationMs: /);
   });
 
-  test.each([NaN, Infinity, -1, 1.5, 2 ** 53, "1", null])("%s is no number of an attempt", (attempt) => {
+  test.each([NaN, Infinity, -1, 1.5, 2 ** 53, "1", null])("%s is not the number of an attempt", (attempt) => {
     expect(problemOf({ ...line(finished), event: { ...finished, attempt } })).toMatch(/^event\.attempt: /);
   });
 
-  test.each([-0.1, 1.1])("%d is no confidence", (confidence) => {
+  test.each([-0.1, 1.1])("%d is not a confidence", (confidence) => {
     const blame = { verdict: "unknown", basis: "ranked", confidence, suspects: [], explanation: "", testRuns: 0 };
     const event = { type: "blame.found", gate: "checks", blame, durationMs: 0 };
     expect(problemOf({ v: 1, at: 0, story: "a", event })).toMatch(/^event\.blame\.confidence: /);
@@ -191,11 +191,11 @@ describe("numbers", () => {
 });
 
 describe("ids and kinds", () => {
-  test.each(["", ".hidden", "a/b", "../a", "a b", "x".repeat(101), "a\n", "é"])("%j is no story's id", (id) => {
+  test.each(["", ".hidden", "a/b", "../a", "a b", "x".repeat(101), "a\n", "é"])("%j is not the id of a story", (id) => {
     expect(problemOf({ ...line({ type: "story.accepted" }), story: id })).toMatch(/^story: an id has letters/);
   });
 
-  test("a story that another story's stream brings", () => {
+  test("a story in another story's stream", () => {
     expect(problemOf(line({ type: "story.added", story: story("b") }))).toBe(
       "story: story.added is about another story",
     );
@@ -220,12 +220,12 @@ describe("ids and kinds", () => {
     );
   });
 
-  test.each([null, undefined, 1, "text", [], true])("%j is no line of a journal", (value) => {
+  test.each([null, undefined, 1, "text", [], true])("%j is not a line of a journal", (value) => {
     expect(problemOf(value)).toMatch(/^the whole: /);
   });
 });
 
-test("a name that a person chose is quoted in the path", () => {
+test("a key that a person chose is quoted in the path", () => {
   const policy = presetPolicy("story");
   const stage = { "code review": 1, ["\u001b[2Jx".repeat(50)]: 1 };
   const event = { type: "policy.set", policy: { ...policy, roles: { ...policy.roles, stage } }, by: "Ada" };

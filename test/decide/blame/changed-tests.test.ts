@@ -39,12 +39,12 @@ function prove(
 /** The changed test asks for what the code does only with change 5. */
 const asksForMore = (applied: Applied): boolean => applied.has(0) && !applied.has(5);
 
-test("a changed test that fails as it was, too, is a regression, proven with the old tests", () => {
+test("a changed test whose old version fails too is a regression, proven with the old tests", () => {
   const answer = prove((applied) => [asksForMore(applied) ? "fail-other" : applied.has(3) ? "fail-same" : "pass"]);
   expect(answer).toMatchObject({ kind: "culprit", proven: true, hunks: [3] });
 });
 
-test("a cause that the old tests show is not proven beside a test that fails only as it is now", () => {
+test("a cause shown by old tests is not proven if another test fails only in its new version", () => {
   // The second failure comes with change 4, and only the changed test sees it.
   const answer = prove((applied) => [
     asksForMore(applied) ? "fail-other" : applied.has(3) ? "fail-same" : "pass",
@@ -86,7 +86,7 @@ test("one change that breaks what passed before, and without which the whole che
   expect(beside.proven).toBe(false);
 });
 
-test("what is left without the cause is searched with the old tests as well, and proven together", () => {
+test("failures that remain without the cause are searched with the old tests too, and proven together", () => {
   const first = prove(
     (applied) => [asksForMore(applied) ? "fail-other" : applied.has(3) ? "fail-same" : "pass"],
     (applied) => (applied.has(4) ? ["other"] : []),
@@ -96,7 +96,7 @@ test("what is left without the cause is searched with the old tests as well, and
   expect(joinRounds(first, second)).toMatchObject({ kind: "multi", proven: true, hunks: [3, 4] });
 });
 
-test("a check that is new in a changed test: what makes it fail on the base is named, and not proven", () => {
+test("a new check in a changed test: the change that makes it fail on the base is named, not proven", () => {
   const answer = prove((applied) => {
     if (!applied.has(0)) return ["pass"];
     return [applied.has(5) ? "fail-same" : "fail-other"];

@@ -63,7 +63,7 @@ const failsIf = (fact: boolean): Outcome => (fact ? "fail-same" : "pass");
 const sorted = (ids: readonly number[]): number[] => [...ids].sort((a, b) => a - b);
 
 describe("one culprit", () => {
-  test("is found and proven both ways; where the first guess was right, the base is one of the runs without it", () => {
+  test("is found and proven in both directions; after a right first guess, the base counts as a run without it", () => {
     const input = inputOf(20, {
       hunks: [7, ...Array.from({ length: 20 }, (_, id) => id).filter((id) => id !== 7)].map((id, at) => ({
         id,
@@ -79,20 +79,20 @@ describe("one culprit", () => {
     expect(asked.map(({ purpose }) => purpose).slice(0, 2)).toEqual(["untouched", "base"]);
   });
 
-  test("that runs had to choose is seen twice in both ways", () => {
+  test("that runs had to choose is confirmed twice in both directions", () => {
     const { answer, asked } = prove(inputOf(20), (applied) => failsIf(applied.has(7)));
     expect(answer).toMatchObject({ kind: "culprit", proven: true, hunks: [7] });
     expect(asked.filter(({ without }) => without.join() === "7")).toHaveLength(2);
   });
 
-  test("is found wherever it stands in the ranking", () => {
+  test("is found at any rank", () => {
     for (let truth = 0; truth < 33; truth++) {
       const { answer } = prove(inputOf(33), (applied) => failsIf(applied.has(truth)));
       expect(answer).toMatchObject({ kind: "culprit", proven: true, hunks: [truth] });
     }
   });
 
-  test("is searched for in fewer runs than plain delta debugging takes", () => {
+  test("is found in fewer runs than by plain delta debugging", () => {
     const totals = { search: 0, runs: 0, plain: 0 };
     for (let seed = 0; seed < SEEDS; seed++) {
       const chance = chanceOf(seed);
@@ -114,13 +114,13 @@ describe("one culprit", () => {
   });
 });
 
-describe("the likeliest", () => {
+describe("the likeliest hunks", () => {
   const ranked = (shares: readonly number[]): ProofInput["hunks"] => {
     const rest = (1 - shares.reduce((sum, share) => sum + share, 0)) / (30 - shares.length);
     return Array.from({ length: 30 }, (_, id) => ({ id, confidence: shares[id] ?? rest }));
   };
 
-  test("are tried alone, and one without which the tests fail in another way hides no other", () => {
+  test("are tried alone, and a hunk without which the tests fail differently hides no other", () => {
     const hunks = ranked([0.3, 0.2, 0.15]);
     const oracle: Oracle = (left) => (!left.has(0) && left.size > 1 ? "fail-other" : failsIf(left.has(2)));
     const { answer, asked } = prove(inputOf(30, { hunks }), oracle);
@@ -128,7 +128,7 @@ describe("the likeliest", () => {
     expect(asked.slice(2, 5).map(({ without }) => without)).toEqual([[0], [1], [2]]);
   });
 
-  test("that disturb the others stay in while those are told apart", () => {
+  test("that disturb the others stay until those are told apart", () => {
     const hunks = ranked([0.3, 0.2]);
     const oracle: Oracle = (left) => (!left.has(0) && left.size > 1 ? "fail-other" : failsIf(left.has(20)));
     const { answer, asked } = prove(inputOf(30, { hunks }), oracle);
@@ -136,7 +136,7 @@ describe("the likeliest", () => {
     expect(asked.filter(({ purpose, without }) => purpose === "search" && without.includes(0)).length).toBeLessThan(4);
   });
 
-  test("that cannot go, and nothing says with what, keep no other from being told", () => {
+  test("that cannot be reverted, for an unknown reason, do not hide others", () => {
     const hunks = ranked([0.5, 0.2]);
     const oracle: Oracle = (left) => (!left.has(0) && left.size > 1 ? "cannot-apply" : failsIf(left.has(20)));
     const { answer, asked } = prove(inputOf(30, { hunks }), oracle);
@@ -144,7 +144,7 @@ describe("the likeliest", () => {
     expect(asked.filter(({ purpose, without }) => purpose === "search" && without.includes(0)).length).toBeLessThan(4);
   });
 
-  test("what the build binds to one that cannot go is not tried alone", () => {
+  test("hunks that the build binds to an unrevertable one are not tried alone", () => {
     const hunks = ranked([0.3, 0.2, 0.15]);
     const oracle: Oracle = (left) => (left.has(0) !== left.has(1) ? "cannot-apply" : failsIf(left.has(2)));
     const { answer, asked } = prove(inputOf(30, { hunks }), oracle, undefined, undefined, undefined, () => ({
@@ -157,7 +157,7 @@ describe("the likeliest", () => {
 });
 
 describe("several culprits", () => {
-  test("each by itself: all of them, and they are told to be several", () => {
+  test("that each cause the failure alone are all named, as several", () => {
     for (let seed = 0; seed < SEEDS; seed++) {
       const chance = chanceOf(seed);
       const count = 10 + chance.below(30);
@@ -174,7 +174,7 @@ describe("several culprits", () => {
     }
   });
 
-  test("of which one hides the other's failure: the second is searched without the first", () => {
+  test("of which one hides the other's failure: the second is searched with the first reverted", () => {
     const hunks = Array.from({ length: 20 }, (_, id) => ({ id, confidence: id < 4 ? 0.15 : 0.025 }));
     // Without hunk 12 alone the run ends at what hunk 1 does, before the second test.
     const oracle: Oracle = (left) => [
@@ -185,7 +185,7 @@ describe("several culprits", () => {
     expect(answer).toMatchObject({ kind: "multi", proven: true, hunks: [1, 12] });
   });
 
-  test("of two failures, each of which changes what the other's failure says", () => {
+  test("of two failures that change each other's message", () => {
     const hunks = Array.from({ length: 20 }, (_, id) => ({ id, confidence: id < 3 ? 0.2 : 0.02 }));
     const oracle: Oracle = (left) => {
       const both = left.has(1) && left.has(2);
@@ -209,7 +209,7 @@ describe("several culprits", () => {
     });
   });
 
-  test("only together: all of them, and they are told to be joint", () => {
+  test("that cause the failure only together are all named, as joint", () => {
     for (let seed = 0; seed < SEEDS; seed++) {
       const chance = chanceOf(seed);
       const count = 10 + chance.below(30);
@@ -226,7 +226,7 @@ describe("several culprits", () => {
     }
   });
 
-  test("of different failures: each group is searched, and what explains both costs nothing more", () => {
+  test("of different failures: each group is searched, and a cause of both costs no further runs", () => {
     const two: Oracle = (applied) => [failsIf(applied.has(3)), failsIf(applied.has(9))];
     expect(prove(inputOf(16), two).answer).toMatchObject({ kind: "multi", proven: true, hunks: [3, 9] });
     const one: Oracle = (applied) => [failsIf(applied.has(3)), failsIf(applied.has(3))];
@@ -237,14 +237,14 @@ describe("several culprits", () => {
 });
 
 describe("half of a change", () => {
-  test("that fails in another way, beside a cause that explains the failure alone, is not proven to be one", () => {
+  test("that fails differently is not proven a cause if another hunk explains the failure alone", () => {
     const oracle: Oracle = (applied) => (applied.has(3) ? "fail-same" : applied.has(9) ? "fail-other" : "pass");
     const says: Signature = (applied) => (applied.has(3) ? "None != 3" : "another");
     const { answer } = prove(inputOf(16), oracle, says);
     expect({ ...answer, hunks: sorted(answer.hunks) }).toMatchObject({ kind: "multi", proven: false, hunks: [3, 9] });
   });
 
-  test("that uses a value as what it is not says nothing, unless that is what was recorded", () => {
+  test("that misuses a type proves nothing, unless that was the recorded failure", () => {
     const recorded = { ...failureOf("AssertionError: None != 3"), test: "t", errorType: "AssertionError" };
     const misfit = { ...recorded, message: "TypeError: 'int' object is not callable", errorType: "TypeError" };
     const read = (failure: Failure) => ({ runners: [], failures: [failure], ranTests: true, isTruncated: false });
@@ -268,11 +268,11 @@ describe("a file that did not load", () => {
       tookMs: 1,
     }).outcomes[0];
 
-  test("is cured when its tests run, though one of them fails: that one has another cause", () => {
+  test("is cured when its tests run, even if one fails: that one has another cause", () => {
     expect(after({ ...failureOf("3 != 4"), test: "adds", file })).toBe("pass");
   });
 
-  test("a build that failed is cured when tests run, and not while it fails in another way", () => {
+  test("a failed build is cured when tests run, and not while it fails differently", () => {
     const build = (message: string): Failure => ({
       ...failureOf(message),
       test: null,
@@ -290,18 +290,18 @@ describe("a file that did not load", () => {
     expect(ended(build("undefined: bar"))).toBe("cannot-apply");
   });
 
-  test("is not cured while the file itself fails in another way", () => {
+  test("is not cured while the file itself fails differently", () => {
     expect(after({ ...recorded, message: "Error: out of paper", errorType: "Error" })).not.toBe("pass");
   });
 
-  test("hides whether a change beside its cause is innocent: that is not proven", () => {
+  test("hides whether another change is innocent, so the cause is not proven", () => {
     const oracle: Oracle = (left) => (left.has(3) ? "fail-same" : left.has(9) ? "cannot-apply" : "pass");
     expect(prove(inputOf(12), oracle).answer).toMatchObject({ proven: false });
   });
 });
 
-describe("what was read of the failures may not be all of them", () => {
-  test("a cause is not proven while something else that passes on the base still fails without it", () => {
+describe("an incomplete list of failures", () => {
+  test("a cause is not proven while another test that passes on the base still fails without it", () => {
     const oracle: Oracle = (applied) => failsIf(applied.has(3));
     const whole = prove(inputOf(16), oracle, undefined, (applied) => !applied.has(3) && !applied.has(9));
     expect(whole.answer).toMatchObject({ kind: "culprit", proven: false, hunks: [3] });
@@ -311,7 +311,7 @@ describe("what was read of the failures may not be all of them", () => {
     expect(alone.asked).toHaveLength(prove(inputOf(16), oracle).asked.length);
   });
 
-  test("what fails on the base too is nobody's, and takes no proof away", () => {
+  test("a failure that the base has too is unowned, and does not weaken a proof", () => {
     const never = prove(
       inputOf(16),
       (applied) => failsIf(applied.has(3)),
@@ -321,13 +321,13 @@ describe("what was read of the failures may not be all of them", () => {
     expect(never.answer).toMatchObject({ kind: "culprit", proven: true, hunks: [3] });
   });
 
-  test("failures that say more different things than are searched for one by one are one group at the end", () => {
+  test("more different failures than are searched one by one form one last group", () => {
     const failures = Array.from({ length: 9 }, (_, at) => failureOf(`says ${"abcdefghi"[at]}`));
     const groups = groupsOf({ runners: [], failures, ranTests: true, isTruncated: false });
     expect(groups.map((group) => group.failures.length)).toEqual([1, 1, 1, 1, 1, 4]);
   });
 
-  test("of output that names no test only a run that passes says that nothing fails any more", () => {
+  test("without named tests, only a passing run shows that nothing fails any more", () => {
     const crash = { ...failureOf("AssertionError: one"), test: null, category: "crash" as const };
     const read = (...failures: Failure[]) => ({ runners: [], failures, ranTests: null, isTruncated: false });
     const run = (passed: boolean, ...failures: Failure[]) =>
@@ -343,8 +343,8 @@ function failureOf(message: string): Failure {
   return { ...nothing, test: message, category: "test", message, file: "t.js", identifiers: [], literals: [] };
 }
 
-describe("what cannot be taken back alone", () => {
-  test("a hunk that others need goes with them, and only it is blamed; that they are innocent is not proven", () => {
+describe("hunks that cannot be reverted alone", () => {
+  test("a hunk that others need is reverted with them and blamed alone; their innocence is not proven", () => {
     const companions = new Map([
       [4, [5]],
       [5, [4]],
@@ -359,7 +359,7 @@ describe("what cannot be taken back alone", () => {
     });
   });
 
-  test("a hunk goes with what the build says does not build without it, and only it is blamed", () => {
+  test("a hunk is reverted with those that do not build without it, and blamed alone", () => {
     // Hunks 10 to 14 use what hunk 3 brings, and no name says so.
     const users = [10, 11, 12, 13, 14];
     const isWhole = (left: ReadonlySet<number>): boolean => left.has(3) || users.every((id) => !left.has(id));
@@ -379,7 +379,7 @@ describe("what cannot be taken back alone", () => {
     expect(blind.isShown === true && blind.runs < 14).toBe(false);
   });
 
-  test("a hunk that needs another one is shown to fail with it, and the other one is not blamed if it can be cleared", () => {
+  test("a hunk that needs another is shown to fail with it, and the other is not blamed if it can be cleared", () => {
     const companions = new Map([
       [4, [5]],
       [5, [4]],
@@ -394,7 +394,7 @@ describe("what cannot be taken back alone", () => {
     });
   });
 
-  test("one of many that only go together: the likeliest is named, soon, and not proven", () => {
+  test("of many that can only be reverted together, the likeliest is named soon, not proven", () => {
     const ids = [2, 3, 4, 5, 6, 7, 8, 9];
     const companions = new Map(ids.map((id) => [id, ids.filter((other) => other !== id)]));
     const oracle: Oracle = (applied) => {
@@ -407,7 +407,7 @@ describe("what cannot be taken back alone", () => {
     expect(answer.runs).toBeLessThan(12);
   });
 
-  test("two places of a rename with the slip in one of them: the likelier one is named, and not proven", () => {
+  test("of two places of a rename with a mistake in one, the likelier is named, not proven", () => {
     const companions = new Map([
       [4, [5]],
       [5, [4]],
@@ -420,7 +420,7 @@ describe("what cannot be taken back alone", () => {
     expect(answer.because).toContain("1 other that shares its names");
   });
 
-  test("where nothing can be told apart the answer is not proven", () => {
+  test("if nothing can be told apart, the answer is not proven", () => {
     const oracle: Oracle = (applied) =>
       applied.size === 12 ? "fail-same" : applied.size === 0 ? "pass" : "cannot-apply";
     const { answer } = prove(inputOf(12), oracle);
@@ -430,7 +430,7 @@ describe("what cannot be taken back alone", () => {
     expect(answer.hunks.length).toBeLessThanOrEqual(5);
   });
 
-  test("random dependencies never lead to a wrong proof", () => {
+  test("random dependencies between hunks never lead to a wrong proof", () => {
     let proven = 0;
     for (let seed = 0; seed < SEEDS; seed++) {
       const chance = chanceOf(seed);
@@ -457,7 +457,7 @@ describe("what cannot be taken back alone", () => {
   });
 });
 
-describe("what is nobody's", () => {
+describe("unowned failures", () => {
   test.each<[string, Partial<ProofInput>, Oracle, Partial<ProofAnswer>]>([
     ["red on the base: pre-existing", {}, () => "fail-same", { kind: "pre-existing", proven: true, runs: 7 }],
     [
@@ -515,7 +515,7 @@ describe("what is nobody's", () => {
     expect(prove(inputOf(8, changes), oracle).answer).toMatchObject(expected);
   });
 
-  test("red before, beside a new test that fails too: pre-existing, and not proven of the new one", () => {
+  test("red before, with a new failing test: pre-existing, and not proven for the new test", () => {
     // The last hunk is the new test: without it nothing of its group fails.
     const oracle: Oracle = (applied) => ["fail-same", applied.has(7) ? "fail-same" : "pass"];
     const { answer } = prove(inputOf(8, { pinned: [7] }), oracle);
@@ -523,7 +523,7 @@ describe("what is nobody's", () => {
     expect(answer.because).toContain("others are new");
   });
 
-  test("a changed test that only fails with the new code is a regression like any other", () => {
+  test("a changed test that fails only with the new code is a regression", () => {
     // On the base's code the changed test does not even build, so it is taken back with everything else.
     const oracle: Oracle = (applied) => (applied.has(0) && !applied.has(1) ? "cannot-apply" : failsIf(applied.has(4)));
     const companions = new Map([
@@ -539,7 +539,7 @@ describe("what is nobody's", () => {
 });
 
 describe("noise", () => {
-  test("a flake is hardly ever taken for a cause, and what looks like one is run more often before", () => {
+  test("a flake is hardly ever mistaken for a cause, and a suspected flake is run more often first", () => {
     const wrong = { plain: 0, suspected: 0 };
     const seeds = 3 * SEEDS;
     for (let seed = 0; seed < seeds; seed++) {
@@ -555,7 +555,7 @@ describe("noise", () => {
     expect(wrong.suspected / seeds).toBeLessThan(0.006);
   });
 
-  test("a failure that comes and goes with even chances is called flaky as a rule, and not somebody's", () => {
+  test("a failure with a chance of one half is mostly called flaky, and not blamed on a change", () => {
     let flaky = 0;
     for (let seed = 0; seed < SEEDS; seed++) {
       const chance = chanceOf(seed);
@@ -565,7 +565,7 @@ describe("noise", () => {
     expect(flaky / SEEDS).toBeGreaterThan(0.93);
   });
 
-  test("a culprit whose failure comes and goes is never replaced by an innocent hunk", () => {
+  test("a culprit with a flaky failure is never replaced by an innocent hunk", () => {
     let right = 0;
     for (let seed = 0; seed < SEEDS; seed++) {
       const chance = chanceOf(seed);
@@ -582,7 +582,7 @@ describe("noise", () => {
     expect(right).toBeGreaterThan(SEEDS / 5);
   });
 
-  test("an oracle that follows no rule is never proven but where its own answers say so", () => {
+  test("random outcomes never give a proof that contradicts them", () => {
     for (let seed = 0; seed < 5 * SEEDS; seed++) {
       const chance = chanceOf(seed);
       const count = 3 + chance.below(6);
@@ -630,13 +630,13 @@ describe("noise", () => {
   });
 });
 
-test("failures that cannot be told from others are searched for, and never proven", () => {
+test("failures that cannot be distinguished are searched, and never proven", () => {
   const { answer } = prove(inputOf(20, { isVague: true }), (applied) => failsIf(applied.has(7)));
   expect(answer).toMatchObject({ kind: "culprit", proven: false, hunks: [7] });
 });
 
 describe("limits", () => {
-  test("no run is made beyond them, and nothing is called proven for want of runs", () => {
+  test("are never exceeded, and a lack of runs never proves anything", () => {
     for (let runs = 0; runs <= 12; runs++) {
       const { answer, asked } = prove(inputOf(30, { limits: { runs, timeMs: Infinity } }), (applied) =>
         failsIf(applied.has(21)),
@@ -647,7 +647,7 @@ describe("limits", () => {
     }
   });
 
-  test("time is a limit like runs", () => {
+  test("include time", () => {
     const { asked, answer } = prove(inputOf(30, { limits: { runs: 100, timeMs: 450 } }), (applied) =>
       failsIf(applied.has(21)),
     );
@@ -655,7 +655,7 @@ describe("limits", () => {
     expect(answer.proven).toBe(false);
   });
 
-  test("the same answers lead to the same next question, from data that was kept", () => {
+  test("the same outcomes lead to the same next experiment, also from stored data", () => {
     let state = newProof(inputOf(9));
     for (const outcome of ["fail-same", "pass", "fail-same"] as const) {
       state = applyOutcome(state, { outcomes: [outcome], tookMs: 1 });
@@ -665,7 +665,7 @@ describe("limits", () => {
   });
 });
 
-describe("changes that hang together", () => {
+describe("changes that belong together", () => {
   const parts = new Map([
     [3, [20, 21, 22].map((id) => ({ id, confidence: id === 21 ? 0.2 : 0.05 }))],
     [4, [30, 31].map((id) => ({ id, confidence: 0.01 }))],
@@ -696,11 +696,11 @@ describe("changes that hang together", () => {
     }
   }
 
-  test("a hunk that cannot go alone is taken apart, and the part that did it is proven", () => {
+  test("a hunk that cannot be reverted alone is split, and the responsible part is proven", () => {
     expect(proveParts(21)).toMatchObject({ kind: "culprit", proven: true, hunks: [3], parts: [21] });
   });
 
-  test("all changes of a function are taken back together", () => {
+  test("all changes of a function are reverted together", () => {
     const functions = new Map([2, 3, 4].map((id) => [id, [2, 3, 4]] as const));
     const hunks = [3, 0, 1, 2, 4, 5, 6, 7].map((id, at) => ({ id, confidence: at === 0 ? 0.6 : 0.05 }));
     const { asked } = prove(inputOf(8, { functions, hunks }), (left) => {
@@ -710,7 +710,7 @@ describe("changes that hang together", () => {
     expect(asked.slice(2, 4).map(({ without }) => without)).toEqual([[3], [2, 3, 4]]);
   });
 
-  test("what no failing test can reach is not among what cannot be taken apart", () => {
+  test("hunks that no failing test can reach are not part of an inseparable set", () => {
     const unreached = new Set([5, 6, 7, 8, 9]);
     const companions = new Map(
       [0, 1, 2, 3, 4, 9].map((id) => [id, [0, 1, 2, 3, 4, 9].filter((other) => other !== id)]),
@@ -724,13 +724,13 @@ describe("changes that hang together", () => {
     expect(answer.hunks.some((id) => unreached.has(id))).toBe(false);
   });
 
-  test("hunks of one name that changed are not said to fail each by itself", () => {
+  test("hunks of one rename are not reported as failing one by one", () => {
     const { answer } = prove(inputOf(8, { renames: [[2, 5]] }), (left) => failsIf(left.has(2) || left.has(5)));
     expect(answer).toMatchObject({ kind: "culprit", proven: false });
   });
 });
 
-test("a cause is not proven beside a changed test that fails on the base in another way", () => {
+test("a cause is not proven with a changed test that fails differently on the base", () => {
   // Hunk 0 is the changed test: what it expects is wrong.
   const oracle: Oracle = (left) => [failsIf(left.has(3)), left.size <= 2 ? "fail-other" : "fail-same"];
   expect(prove(inputOf(8, { pinned: [0] }), oracle).answer).toMatchObject({ hunks: [3], proven: false });
@@ -738,7 +738,7 @@ test("a cause is not proven beside a changed test that fails on the base in anot
   expect(prove(inputOf(8, { pinned: [0] }), known).answer).toMatchObject({ hunks: [3], proven: true });
 });
 
-test("a slip that breaks a changed test on the base as well is in no new code", () => {
+test("a mistake that also breaks a changed test on the base is not in new code", () => {
   // Hunk 0 is what changed in the test, which does not build on the base's code.
   const oracle: Oracle = (left) => (left.has(0) && left.size === 1 ? "cannot-apply" : failsIf(left.has(2)));
   const newCode = { candidates: [4, 2], selfContained: new Set([2]), hasSign: true };
@@ -759,7 +759,7 @@ test("a slip that breaks a changed test on the base as well is in no new code", 
   expect(answer).toMatchObject({ kind: "slip", hunks: [2] });
 });
 
-describe("a slip in new code", () => {
+describe("a mistake in new code", () => {
   const newCode = (...selfContained: number[]) => ({
     candidates: [4, 2],
     selfContained: new Set(selfContained),
@@ -767,7 +767,7 @@ describe("a slip in new code", () => {
   });
   const onBase = (left: ReadonlySet<number>): boolean => left.size <= 1;
 
-  test("is shown by what makes the new tests pass, and proven if it uses no other new name", () => {
+  test("is shown by the part without which the new tests pass, and proven if it uses no other new name", () => {
     const oracle: Oracle = (left) => (onBase(left) ? "fail-other" : failsIf(left.has(2)));
     const green = (left: ReadonlySet<number>): boolean => !onBase(left) && !left.has(2);
     const given = { isNewTest: true, pinned: [0] };
@@ -784,7 +784,7 @@ describe("a slip in new code", () => {
     });
   });
 
-  test("is only likely where several or none make them pass", () => {
+  test("is only likely if several parts or none make them pass", () => {
     const given = { isNewTest: true, pinned: [0], newCode: newCode(2, 4) };
     const none: Oracle = () => "fail-same";
     expect(prove(inputOf(6, given), none).answer).toMatchObject({ kind: "slip", proven: false, hunks: [4] });
@@ -794,21 +794,21 @@ describe("a slip in new code", () => {
     expect(answer.isShown).not.toBe(true);
   });
 
-  test("without a sign of one, new tests that fail are work that is not done", () => {
+  test("without a sign of one, failing new tests mean unfinished work", () => {
     const given = { isNewTest: true, pinned: [0], newCode: null };
     expect(prove(inputOf(6, given), () => "fail-same").answer).toMatchObject({ kind: "unmet", proven: false });
     const quiet = { ...given, newCode: { ...newCode(), hasSign: false } };
     expect(prove(inputOf(6, quiet), () => "fail-same").answer).toMatchObject({ kind: "unmet", proven: false });
   });
 
-  test("a new test that the output does not name is work that is not done, and no culprit", () => {
+  test("a new test that the output does not name means unfinished work, and no culprit", () => {
     const given = { inTestFiles: new Set([3]), addedTests: new Set([3]) };
     const { answer } = prove(inputOf(6, given), (left) => failsIf(left.has(3)));
     expect(answer).toMatchObject({ kind: "unmet", proven: false, hunks: [3] });
     expect(prove(inputOf(6, given), (left) => failsIf(left.has(2))).answer).toMatchObject({ kind: "culprit" });
   });
 
-  test("is searched for where the new tests fail in another way without the new code", () => {
+  test("is searched if the new tests fail differently without the new code", () => {
     const given = { isNewTest: true, pinned: [0], newCode: { ...newCode(), hasSign: false } };
     const oracle: Oracle = (left) => (onBase(left) ? "fail-other" : failsIf(left.has(2)));
     expect(prove(inputOf(6, given), oracle).answer).toMatchObject({ kind: "slip", isShown: true, hunks: [2] });
@@ -819,7 +819,7 @@ describe("a base that is not green", () => {
   const notGreen = () => false;
   const oracle: Oracle = (left) => failsIf(left.has(2));
 
-  test("nothing is proven while a test fails without the cause that passes there", () => {
+  test("proves nothing while a test that passes there fails without the cause", () => {
     // Hunk 4 breaks another test; a test of new code fails wherever hunk 5 is not.
     const failed = (left: ReadonlySet<number>): string[] => [
       ...(left.has(2) ? ["first"] : []),
@@ -830,7 +830,7 @@ describe("a base that is not green", () => {
     expect(answer).toMatchObject({ kind: "culprit", proven: false, isPartial: true, hunks: [2] });
   });
 
-  test("a test that fails there too takes nothing from a proof", () => {
+  test("does not weaken a proof by a test that fails there too", () => {
     const failed = (left: ReadonlySet<number>): string[] => ["old", ...(left.has(2) ? ["first"] : [])];
     const { answer } = prove(inputOf(8), oracle, undefined, notGreen, failed);
     expect(answer).toMatchObject({ kind: "culprit", proven: true, hunks: [2] });
@@ -841,14 +841,14 @@ describe("a cause that hides others", () => {
   const facts = { searchRuns: 1, spentMs: 10, because: "" };
   const first = { ...facts, kind: "culprit" as const, proven: false, isPartial: true, hunks: [3], cure: [3], runs: 7 };
 
-  test("is proven together with what is found without it", () => {
+  test("is proven together with the causes found without it", () => {
     const second = { ...facts, kind: "culprit" as const, proven: true, hunks: [5], runs: 6 };
     expect(joinRounds(first, second)).toMatchObject({ kind: "multi", proven: true, hunks: [3, 5], runs: 13 });
     expect(joinRounds(first, { ...second, proven: false })).toMatchObject({ kind: "multi", proven: false });
     expect(joinRounds({ ...first, isPartial: false }, second)).toMatchObject({ proven: false });
   });
 
-  test("stays unproven where nothing more is found", () => {
+  test("stays unproven if nothing more is found", () => {
     const second = { ...facts, kind: "unknown" as const, proven: false, hunks: [], runs: 2 };
     expect(joinRounds(first, second)).toMatchObject({ kind: "culprit", proven: false, hunks: [3], runs: 9 });
   });

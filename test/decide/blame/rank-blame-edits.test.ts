@@ -89,13 +89,13 @@ describe("kinds of edits", () => {
     expect(kindOf(["  go(amount, amount);"], ["  go(quantity, number);"]).isRename).toBe(false);
   });
 
-  test("what is only about new names is told apart", () => {
+  test("edits that only use new names are recognized", () => {
     expect(kindOf(["  go(value);"], ["  go(value, options = {});"]).isFresh).toBe(true);
     expect(kindOf(["  go(value);"], ["  go(value, rate);"]).isFresh).toBe(false);
     expect(kindOf(["  go(value);"], ["  go(value + 1);"]).isFresh).toBe(false);
   });
 
-  test("slips are small, and of operators, numbers, texts and small words", () => {
+  test("likely mistakes are small edits of operators, numbers, strings and short words", () => {
     expect(kindOf(["  if (value < limit) go();"], ["  if (value <= limit) go();"])).toMatchObject({
       isSlipLike: true,
       small: 1,
@@ -105,7 +105,7 @@ describe("kinds of edits", () => {
     expect(kindOf(["  one();"], ["  two(three, four, five, six, seven, eight);"]).small).toBeLessThan(0.4);
   });
 
-  test("lines that went, lines that came, parts that are new, imports", () => {
+  test("recognizes removed lines, added lines, new parts and imports", () => {
     expect(kindOf(["  if (!value) return 0;"], [])).toMatchObject({ isRemoval: true, isInsertion: false });
     expect(kindOf([], ["  if (!value) return 0;"])).toMatchObject({ isInsertion: true, isNew: false });
     expect(kindOf([], ["function other() {", "  return 1;", "}"])).toMatchObject({ isNew: true, isInsertion: false });
@@ -113,7 +113,7 @@ describe("kinds of edits", () => {
     expect(kindOf(['import a from "a";'], ['import b from "b";']).isImport).toBe(true);
   });
 
-  test("documents and data, by their names", () => {
+  test("recognizes documents and data by their names", () => {
     expect(kindOf(["a"], ["b"], "docs/a.md")).toMatchObject({ isDocument: true, isData: false });
     expect(kindOf(["a"], ["b"], "config/a.yaml")).toMatchObject({ isDocument: false, isData: true });
     expect(kindOf(["a"], ["b"], "package-lock.json")).toMatchObject({ isDocument: true, isData: false });

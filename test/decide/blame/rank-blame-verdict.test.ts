@@ -30,7 +30,7 @@ const reading = (failures: readonly Failure[], ranTests: boolean | null = true):
   isTruncated: false,
 });
 
-describe("what a run means", () => {
+describe("the outcome of a run", () => {
   const groups = groupsOf(
     reading([failure(), failure({ test: "adds twice" }), failure({ test: "other", message: "boom" })]),
   );
@@ -45,11 +45,11 @@ describe("what a run means", () => {
       tookMs: 1,
     }).outcomes;
 
-  test("failures that say the same are one group", () => {
+  test("failures with the same message are one group", () => {
     expect(groups.map((group) => group.failures.map((each) => each.test))).toEqual([["adds", "adds twice"], ["other"]]);
   });
 
-  test("a run of another shape is no pass: it loaded something else, or nothing", () => {
+  test("a run of another form is not a pass: it loaded something else, or nothing", () => {
     const dead = { ...failure(), test: null, category: "crash" as const, message: "}" };
     const run = (passed: boolean, more: Partial<FailureReading>) =>
       outcomeOf(groups, { passed, timedOut: false, reading: { ...reading([], null), ...more }, tookMs: 1 }).outcomes;
@@ -58,7 +58,7 @@ describe("what a run means", () => {
     expect(run(true, { runners: ["tap"] })).toEqual(["pass", "pass"]);
   });
 
-  test("where tests are reported by name, a pass is a test that ran and passed", () => {
+  test("if tests are reported by name, only a test that ran and passed counts as passed", () => {
     const named = (name: string, outcome: NamedTest["outcome"]): NamedTest => ({
       identity: `test/a.test.js > ${name}`,
       file: "test/a.test.js",
@@ -76,7 +76,7 @@ describe("what a run means", () => {
     expect(outcomeOf(groups.slice(0, 1), older).outcomes).toEqual(["cannot-apply"]);
   });
 
-  test("a failure that compares nothing is not the same one where others became those of a broken tree", () => {
+  test("a failure without compared values is not trusted if others became those of a broken tree", () => {
     const thrown = failure({ test: "throws", message: "TypeError: x is not a function", errorType: "TypeError" });
     const calm = failure({ test: "must not throw", message: "must not throw", expected: null, actual: null });
     const compared = failure({ test: "compares", message: "1 is not 2", expected: "2", actual: "1" });
@@ -87,7 +87,7 @@ describe("what a run means", () => {
     expect(outcomeOf(recorded, { ...run, reading: reading([calm, compared]) }).outcomes[1]).toBe("fail-same");
   });
 
-  test("a run that ended before its end is cured where all tests pass by name, whatever the output looks like", () => {
+  test("a run that ended early is cured if all tests pass by name, whatever its output", () => {
     const crash = groupsOf(reading([failure({ test: null, category: "crash", message: "TypeError: no" })]));
     const run = (...outcomes: readonly NamedTest["outcome"][]) => {
       const tests = outcomes.map((outcome, at) => ({ identity: `a.js > ${at}`, file: "a.js", outcome }));
@@ -143,7 +143,7 @@ describe("what a run means", () => {
     expect(outcomes(...args)).toEqual(expected);
   });
 
-  test("lines and times are no part of what a failure says", () => {
+  test("lines and times are not part of a failure's signature", () => {
     const recorded = groupsOf(reading([failure({ message: "took 12 ms at /a/b/x.js:3:4" })]));
     const now = reading([failure({ message: "took 15 ms at /c/x.js:9:4", line: 9 })]);
     expect(outcomeOf(recorded, { passed: false, timedOut: false, reading: now, tookMs: 1 }).outcomes).toEqual([
@@ -203,7 +203,7 @@ const input = (changes: Partial<VerdictInput> = {}): VerdictInput => ({
 });
 
 describe("the verdict", () => {
-  test("a proven culprit is the only suspect, with what it did and why", () => {
+  test("a proven culprit is the only suspect, with its change and the reason", () => {
     expect(verdictOf(input({ proof: proof({ hunks: [1] }) }))).toEqual({
       verdict: "culprit",
       basis: "proven",

@@ -109,7 +109,7 @@ const edited = (...edits: (readonly [path: string, from: string, to: string])[])
 const ASSERTION = "AssertionError: expected 120 to be 119 // Object.is equality";
 
 describe("ranking", () => {
-  test("a constant two files away goes before what stands nearer, by the way the test calls and what it got", () => {
+  test("a constant two files away ranks before nearer code, by the test's calls and the actual value", () => {
     const now = edited(
       ["src/tax.ts", "RATE = 19", "RATE = 20"],
       ["src/cart.ts", "0 + zero", "zero + 0"],
@@ -125,7 +125,7 @@ describe("ranking", () => {
     expect(places(materialOf(BASE, now, vitestOutput("adds tax", ASSERTION, 3))).at(-1)).toMatch(/README|far/);
   });
 
-  test("a frame inside a hunk goes before everything else", () => {
+  test("a frame inside a hunk ranks first", () => {
     const now = edited(["src/tax.ts", "(net * RATE) / 100", "net.rate(RATE)"], ["src/cart.ts", "a + b, 0", "a + b, 1"]);
     const ranked = rankBlame(
       materialOf(
@@ -147,7 +147,7 @@ describe("ranking", () => {
     ]);
   });
 
-  test("comments, layout, mirrored comparisons and renames go behind what could matter", () => {
+  test("comments, layout, mirrored comparisons and renames rank last", () => {
     const now = edited(
       ["src/cart.ts", "// the sum", "// the sum of all"],
       ["src/tax.ts", "return net + (net * RATE) / 100;", "return net +  (net * RATE) /  100;"],
@@ -162,7 +162,7 @@ describe("ranking", () => {
     ).toHaveLength(2);
   });
 
-  test("lines that were taken away are suspects where they stood", () => {
+  test("removed lines are suspects at their old position", () => {
     const base = {
       ...BASE,
       "src/tax.ts": TAX.replace("  return net", "  if (net < 0) throw new RangeError();\n  return net"),
@@ -175,7 +175,7 @@ describe("ranking", () => {
     expect(places(materialOf(base, now, vitestOutput("adds tax", ASSERTION, 3)))[0]).toBe("src/tax.ts:3");
   });
 
-  test("a coverage report is believed", () => {
+  test("a coverage report counts", () => {
     const now = edited(["src/far.ts", "FAR = 1", "FAR = 2"], ["src/tax.ts", "x > 1", "x >= 1"]);
     const output = vitestOutput("adds tax", "AssertionError: no", 3);
     const line = { file: "src/far.ts", line: 1, failed: 1, passed: 0 };
@@ -198,7 +198,7 @@ describe("ranking", () => {
     expect(unrun.hunks.find(({ hunk }) => hunk.file === "src/far.ts")).toMatchObject({ isReached: false });
   });
 
-  test("lines around a gap that are not run do not clear what was taken away", () => {
+  test("unexecuted lines around a removal do not clear it", () => {
     const base = { ...BASE, "src/tax.ts": `${TAX}\nstart();` };
     const gap = rankBlame(
       materialOf(base, BASE, vitestOutput("adds tax", ASSERTION, 3), [
@@ -226,7 +226,7 @@ describe("ranking", () => {
     expect(ranked.hunks[0]!.reasons).toContain("data or settings changed");
   });
 
-  test("the failing test itself is a suspect, behind code that it reaches", () => {
+  test("the failing test itself is a suspect, ranked after code that it reaches", () => {
     const now = edited(["test/cart.test.ts", "toBe(119)", "toBe(118)"], ["src/tax.ts", "RATE = 19", "RATE = 20"]);
     const ranked = rankBlame(
       materialOf(BASE, now, vitestOutput("adds tax", "AssertionError: expected 120 to be 118", 3)),
@@ -248,7 +248,7 @@ describe("ranking", () => {
     expect(places(materialOf(base, now, output))[0]).toBe("shop/tax.py:5");
   });
 
-  test("nothing changed, or nothing that is reached", () => {
+  test("no change, or no reached change", () => {
     expect(rankBlame(materialOf(BASE, BASE, vitestOutput("adds tax", ASSERTION, 3)))).toEqual({
       hunks: [],
       isReached: false,
@@ -259,7 +259,7 @@ describe("ranking", () => {
     ).toBe(false);
   });
 
-  test("a compiler's complaint leads to its place and to where the name went", () => {
+  test("a compiler's error leads to its location and to the removed name", () => {
     const now = edited(
       ["src/tax.ts", "export function withTax", "export function addTax"],
       ["src/far.ts", "FAR = 1", "FAR = 2"],
@@ -271,8 +271,8 @@ describe("ranking", () => {
   });
 });
 
-describe("what goes together", () => {
-  test("hunks that share a name that came or went", () => {
+describe("hunks that belong together", () => {
+  test("share a name that was added or removed", () => {
     const now = edited(
       ["src/tax.ts", "function withTax", "function addTax"],
       ["src/cart.ts", "{ withTax }", "{ addTax }"],
@@ -286,7 +286,7 @@ describe("what goes together", () => {
   });
 });
 
-describe("what is known before any run", () => {
+describe("triage before any run", () => {
   const failing = (message: string): BlameMaterial =>
     materialOf(BASE, edited(["src/far.ts", "FAR = 1", "FAR = 2"]), vitestOutput("adds tax", message, 3));
 
@@ -306,7 +306,7 @@ describe("what is known before any run", () => {
     expect(environmentReason(failing(message))).toBe(reason);
   });
 
-  test("most of the failures say it for all, fewer do not", () => {
+  test("the majority of the failures decides", () => {
     const material = failing("Error: listen EADDRINUSE: address already in use :::3000");
     const [port] = material.failure.failures;
     const reasonOf = (...failures: readonly NonNullable<typeof port>[]) =>
@@ -316,7 +316,7 @@ describe("what is known before any run", () => {
     expect(reasonOf(port!, behind)).toBeNull();
   });
 
-  test("a module that the iteration itself asks for is its own fault", () => {
+  test("a module that the iteration itself imports is its own fault", () => {
     const now = edited(["src/far.ts", "export const FAR = 1;", 'import "left-pad";']);
     expect(
       environmentReason(materialOf(BASE, now, vitestOutput("adds tax", "Error: Cannot find package 'left-pad'", 3))),
@@ -335,7 +335,7 @@ describe("what is known before any run", () => {
     expect(environmentReason(early)).toBe("the runner does not know one of its options");
   });
 
-  test("a flake is thought of where nothing is reached, or time and chance are at play", () => {
+  test("a flake is suspected if no change is reached, or the test depends on time or chance", () => {
     const material = failing(ASSERTION);
     expect(flakyHint(material, true)).toBe(false);
     expect(flakyHint(material, false)).toBe(true);
@@ -344,7 +344,7 @@ describe("what is known before any run", () => {
     expect(flakyHint(materialOf(base, base, vitestOutput("adds tax", ASSERTION, 3)), true)).toBe(true);
   });
 
-  test("a test that is new is told from one that was changed, and from one that was left alone", () => {
+  test("new, changed and unchanged tests are distinguished", () => {
     const about = (now: Texts, title: string, line: number) =>
       testHunks(materialOf(BASE, now, vitestOutput(title, ASSERTION, line)));
     expect(about(edited(["src/far.ts", "FAR = 1", "FAR = 2"]), "adds tax", 3)).toMatchObject({
@@ -374,7 +374,7 @@ describe("what is known before any run", () => {
     expect(testHunks(materialOf(rest, BASE, vitestOutput("adds tax", ASSERTION, 3))).isNewTest).toBe(true);
   });
 
-  test("where a new test stands in the file of the code, the rest of that file is no test", () => {
+  test("if a new test is in the file of the code, the rest of that file is not a test", () => {
     const now = edited(
       ["test/cart.test.ts", '"adds tax"', '"adds no tax"'],
       ["test/cart.test.ts", "toBe(0)", "toBe(1)"],
@@ -385,7 +385,7 @@ describe("what is known before any run", () => {
     expect(testHunks({ ...material, files }).pinned).toEqual([0]);
   });
 
-  test("failures that say nothing of how they failed are told to be vague", () => {
+  test("failures without details are reported as vague", () => {
     const about = (message: string) => testHunks(failing(message)).isVague;
     expect(about("test failed")).toBe(true);
     expect(about(ASSERTION)).toBe(false);

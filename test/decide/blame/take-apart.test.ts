@@ -69,28 +69,28 @@ const without = (before: Texts, now: Texts, ...ids: number[]): Record<string, st
   );
 };
 
-describe("a name that changed with a slip", () => {
-  test("the line that has the slip is taken back with the name that stays", () => {
+describe("a rename with a mistake in it", () => {
+  test("the line with the mistake is reverted, but keeps the new name", () => {
     const [slip] = Object.values(without(SUM, RENAMED, 1));
     expect(slip).toBe(SUM["src/sum.js"].replaceAll("total", "result"));
   });
 
-  test("with all lines that hold it, the name goes back too", () => {
+  test("the name is reverted too if all lines with it are", () => {
     expect(without(SUM, RENAMED, 0, 1, 2)).toEqual(SUM);
   });
 
-  test("the slip alone on the base brings the name with it", () => {
+  test("the mistake alone on the base brings the name with it", () => {
     const [alone] = Object.values(without(SUM, RENAMED, 0, 2));
     expect(alone).toBe(RENAMED["src/sum.js"]);
   });
 
-  test("does not bind its hunks to each other any more", () => {
+  test("no longer connects its hunks", () => {
     const material = materialOf(SUM, RENAMED);
     expect(companionsOf(material).size).toBe(3);
     expect(companionsOf(material, renamesOf(material)).size).toBe(0);
   });
 
-  test("in several files is one name", () => {
+  test("in several files is one rename", () => {
     const before = { "a.js": "export function first(x) {\n  return x;\n}\n", "b.js": "first(1);\nfirst(2);\n" };
     const now = { "a.js": before["a.js"].replace("first", "head"), "b.js": "head(1);\nhead(20);\n" };
     expect(renamesOf(materialOf(before, now)).map(({ from, to, hunks }) => [from, to, hunks])).toEqual([
@@ -100,7 +100,7 @@ describe("a name that changed with a slip", () => {
     expect(without(before, now, 2)["b.js"]).toBe("head(1);\nhead(2);\n");
   });
 
-  test("a call of another function is no rename, and texts keep their words", () => {
+  test("a call of another function is not a rename, and strings are unchanged", () => {
     const before = { "a.js": "a(Math.min(1, 2));\nb(Math.min(3, 4));\n" };
     const now = { "a.js": before["a.js"].replaceAll("min", "max") };
     expect(renamesOf(materialOf(before, now))).toEqual([]);
@@ -124,8 +124,8 @@ const HUNK: ChangedHunk = {
   added: ["  const low = limit - 2;", "  if (low < 0) {", "    return 0;", "  }", "  return low + extra;"],
 };
 
-describe("below the hunk", () => {
-  test("each line is beside the one it was made from, and a statement is one part", () => {
+describe("parts of a hunk", () => {
+  test("are each line with its old version, and each statement", () => {
     const parts = partsOf(HUNK, 7);
     expect(
       parts.map(({ id, start, end, oldStart, removed, added }) => [id, start, end, oldStart, removed, added]),
@@ -137,12 +137,12 @@ describe("below the hunk", () => {
     ]);
   });
 
-  test("one line is not taken apart", () => {
+  test("do not exist for a single line", () => {
     expect(partsOf({ ...HUNK, removed: ["a"], added: [] }, 1)).toEqual([]);
     expect(partsOf({ ...HUNK, removed: ["a = 1"], added: ["a = 2"] }, 1)).toEqual([]);
   });
 
-  test("of a new function its head, its statements and its end are parts of their own", () => {
+  test("of a new function are its head, its statements and its end", () => {
     const added = [
       "func copyConf(r conf) conf {",
       "\tc := r",
@@ -158,7 +158,7 @@ describe("below the hunk", () => {
     expect(parts.map(isHalf)).toEqual([true, false, false, false, true]);
   });
 
-  test("any of its parts can be taken back alone", () => {
+  test("can each be reverted alone", () => {
     const [old, now] = [
       `${"x\n".repeat(9)}${HUNK.removed.join("\n")}\ny\n`,
       `${"x\n".repeat(9)}${HUNK.added.join("\n")}\ny\n`,

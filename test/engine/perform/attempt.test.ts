@@ -58,14 +58,14 @@ describe("an attempt", () => {
     expect(stage.requests[0]).toMatchObject({ model: "small", turn: 0, outputSchema: null, env: {} });
   });
 
-  test("of an agent whose model is its own names none", async () => {
+  test("of an agent with its default model names none", async () => {
     const stage = await createStage(POLICY);
     await stage.until("start-attempt");
     expect((await stage.events("attempt.started"))[0]).not.toHaveProperty("model");
     expect(stage.requests[0]!.model).toBeNull();
   });
 
-  test("is not dispatched where another engine has begun it", async () => {
+  test("is not dispatched if another engine has started it", async () => {
     const stage = await createStage(POLICY);
     await stage.until("start-story");
     const ledger = await stage.ledger();
@@ -87,7 +87,7 @@ describe("an attempt", () => {
     expect((await stage.events("attempt.finished"))[0]).not.toHaveProperty("message");
   });
 
-  test("may edit files and report, for as long as the policy says", async () => {
+  test("may edit files and report, within the policy's time limit", async () => {
     const policy = {
       ...POLICY,
       limits: { ...POLICY.limits, timeoutMs: { ...POLICY.limits.timeoutMs, developer: 77 } },
@@ -104,14 +104,14 @@ describe("an attempt", () => {
     expect(stage.requests[0]).not.toHaveProperty("maxCostUsd");
   });
 
-  test("is told how much money is left for it", async () => {
+  test("gets the remaining budget", async () => {
     const { limits } = POLICY;
     const stage = await createStage({ ...POLICY, limits: { ...limits, story: { ...limits.story, costUsd: 3 } } });
     await stage.until("start-attempt");
     expect(stage.requests[0]!.maxCostUsd).toBe(3);
   });
 
-  test("shows what the agent prints to the person who watches, and nothing else", async () => {
+  test("shows the agent's output to the person who watches, and nothing else", async () => {
     const stage = await createStage(POLICY, (on) => (_request, control) => {
       control.onEvent({ type: "output", line: "reading" });
       control.onEvent({ type: "usage", costUsd: 1, tokens: 5 });
@@ -122,7 +122,7 @@ describe("an attempt", () => {
     expect(stage.output).toEqual(["reading"]);
   });
 
-  test("keeps the whole message as evidence, with its reasons for going beyond the scope", async () => {
+  test("stores the whole message as evidence, with the reasons for changes outside the scope", async () => {
     const text = `Scope exception: src/z.ts: the type is declared there\n\n${READY}`;
     const stage = await createStage(POLICY, (on) => () => ready(on, { text }));
     await stage.until("start-attempt");
@@ -131,7 +131,7 @@ describe("an attempt", () => {
     expect(finished!.exceptions).toEqual([{ path: "src/z.ts", rationale: "the type is declared there" }]);
   });
 
-  test("of an agent that said nothing keeps no message, and no exceptions", async () => {
+  test("of an agent without a message stores no message and no exceptions", async () => {
     const stage = await createStage(POLICY, () => () => agentResult({ text: " \n" }), { reports: "exit" });
     await stage.until("start-attempt");
     const [finished] = await stage.events("attempt.finished");
@@ -147,7 +147,7 @@ describe("an attempt", () => {
       { costUsd: 0.5, tokens: 7, durationMs: 3 },
     ],
     [{ costUsd: null, tokens: null, durationMs: 3 }, { durationMs: 3 }],
-  ])("reports what it cost, and what is unknown is left out: %j", async (used, reported) => {
+  ])("reports its cost, without unknown values: %j", async (used, reported) => {
     const stage = await createStage(POLICY, (on) => () => ready(on, used));
     await stage.until("start-attempt");
     const [finished] = await stage.events("attempt.finished");
@@ -155,7 +155,7 @@ describe("an attempt", () => {
     expect(JSON.parse(JSON.stringify({ costUsd, tokens, durationMs }))).toEqual(reported);
   });
 
-  test("that was stopped before it began is begun again: nothing is dispatched and nothing reported", async () => {
+  test("that was stopped before it began dispatches and reports nothing, and starts again", async () => {
     const stage = await createStage(POLICY);
     await stage.until("start-story");
     await stage.until("start-attempt", AbortSignal.abort());
@@ -166,7 +166,7 @@ describe("an attempt", () => {
     expect(stage.requests).toHaveLength(1);
   });
 
-  test("that the engine ended while it worked is not reported: recovery does that for all", async () => {
+  test("that the stopping engine ended is not reported: recovery does that for all", async () => {
     const stage = await createStage(POLICY, () => () => agentResult({ status: "cancelled" }));
     await stage.until("start-attempt");
     expect(await stage.events("attempt.finished")).toEqual([]);
@@ -185,7 +185,7 @@ describe("an attempt", () => {
     ]);
   });
 
-  test("that uses up a budget is cut short, with the larger of what it said and what was seen", async () => {
+  test("that uses up a budget is cut short, with the larger of the reported and the measured use", async () => {
     const { limits } = POLICY;
     const policy = { ...POLICY, limits: { ...limits, story: { ...limits.story, costUsd: 3 } } };
     const stage = await createStage(policy, (on) => (_request, control) => {
@@ -202,7 +202,7 @@ describe("an attempt", () => {
     expect(await stage.events("work.interrupted")).toEqual([]);
   });
 
-  test("is not lost where the outbox cannot take it and the journal can", async () => {
+  test("is not lost if the outbox fails and the journal does not", async () => {
     const stage = await createStage(POLICY);
     await stage.until("start-story");
     const full = async (key: string) => {
@@ -215,7 +215,7 @@ describe("an attempt", () => {
     expect(await stage.events("step.failed")).toEqual([]);
   });
 
-  test("whose work cannot be kept is a failed step, and what the agent said waits in the outbox", async () => {
+  test("whose work cannot be committed is a failed step, and the result stays in the outbox", async () => {
     const stage = await createStage(POLICY);
     await stage.until("start-story");
     const keep = async () => Promise.reject(new RemandError("workspace-broken", "no commit", "look at git"));
@@ -234,7 +234,7 @@ describe("a conversation", () => {
     () =>
       ready(on, { session: { agent, id: "s1" } });
 
-  test("goes on with the client that led it", async () => {
+  test("is resumed with the same client", async () => {
     const stage = withCritic(await createStage(gates(POLICY, "review"), talking("developer")));
     await stage.until("start-attempt");
     await stage.until("start-attempt");
@@ -242,7 +242,7 @@ describe("a conversation", () => {
     expect(stage.requests.map(({ turn }) => turn)).toEqual([0, 1]);
   });
 
-  test("that another client led is not gone on with", async () => {
+  test("of another client is not resumed", async () => {
     const stage = withCritic(await createStage(gates(POLICY, "review"), talking("another")));
     await stage.until("start-attempt");
     await stage.until("start-attempt");
@@ -257,7 +257,7 @@ describe("a message that cannot be read", () => {
       ready(on, { text: texts.shift() ?? READY, session: { agent: "developer", id: "s1" }, costUsd: 1, tokens: 2 });
   };
 
-  test("is asked for again, in the same conversation, with the model of the attempt, as a turn of its own", async () => {
+  test("is asked for again in the same conversation, with the attempt's model, as a separate turn", async () => {
     const stage = await createStage(POLICY, unclear(["Hm.", "Hm?"]), { model: "small" });
     await stage.until("start-attempt");
     expect(await stage.events("attempt.unclear")).toMatchObject([
@@ -285,7 +285,7 @@ describe("a message that cannot be read", () => {
     expect(await stage.events("attempt.finished")).toMatchObject([{ attempt: 1, outcome: { type: "ready" } }]);
   });
 
-  test("of a role without an agent any more ends the attempt as missing", async () => {
+  test("of a role that lost its agent ends the attempt as missing", async () => {
     const stage = await createStage(POLICY, unclear(["Hm."]));
     await stage.until("start-attempt");
     stage.world = { ...stage.world, roleRegistry: { agentFor: async () => null } };
@@ -295,7 +295,7 @@ describe("a message that cannot be read", () => {
     ]);
   });
 
-  test("is asked for where the files are, and interrupted where they are not", async () => {
+  test("is asked for where the files are, and interrupted on other machines", async () => {
     const stage = await createStage(POLICY, unclear(["Hm."]));
     await stage.until("start-attempt");
     const isHere = async () => false;
@@ -344,7 +344,7 @@ describe("a phase whose product is text", () => {
     expect(await stage.events("attempt.finished")).toMatchObject([{ outcome: { type: "ready" } }]);
   });
 
-  test("is asked for again where the message holds no section, and the agent is told which", async () => {
+  test("is asked for again if the message has no section, and the agent is told which one", async () => {
     const { stage } = await refining((on) => {
       const text = on.requests.length === 1 ? READY : `${SECTION}\n\n${READY}`;
       return () => agentResult({ text });
@@ -358,7 +358,7 @@ describe("a phase whose product is text", () => {
     expect(await stage.events("attempt.finished")).toMatchObject([{ outcome: { type: "ready" } }]);
   });
 
-  test("takes nothing from an agent that broke, and something from one that was unclear", async () => {
+  test("takes nothing from an agent that crashed, and the section of an unclear reply", async () => {
     const broken = await refining(
       () => () => agentResult({ status: "failed", text: SECTION, error: { kind: "crash", message: "exit 1" } }),
     );
@@ -371,7 +371,7 @@ describe("a phase whose product is text", () => {
     expect(unclear.files.get("a.md")).toContain("It must add numbers.");
   });
 
-  test("that the engine ended leaves the file as it is", async () => {
+  test("that the engine ended leaves the file unchanged", async () => {
     const { stage, files } = await refining(() => () => agentResult({ status: "cancelled", text: SECTION }));
     await stage.until("start-attempt");
     expect(files.get("a.md")).toBe(PAGE);
@@ -379,7 +379,7 @@ describe("a phase whose product is text", () => {
   });
 });
 
-test("a rework is told what failed, and which gate it is for", async () => {
+test("a rework gets the failure and its gate", async () => {
   const stage = withCritic(await createStage(gates(POLICY, "review")));
   await stage.until("send-back");
   await stage.until("start-attempt");

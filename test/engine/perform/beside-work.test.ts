@@ -28,14 +28,14 @@ describe("what a gate prepares while an agent works", () => {
     expect(seen).toEqual(["base base", "ended"]);
   });
 
-  test("is not begun while the base is still looked at", async () => {
+  test("is not started while the base still runs", async () => {
     let times = 0;
     const world = worldWith(() => Promise.resolve(void times++));
     await startBesideWork(world, stateWith({ openBase: { tree: treeId("t"), commit: "c" } }), PLACE, KEY).end();
     expect(times).toBe(0);
   });
 
-  test("may go wrong for a reason outside of the program, which the gate itself will find; a bug is thrown", async () => {
+  test("may fail for an outside reason, which the gate itself will find; a bug is thrown", async () => {
     const broken = worldWith(() => Promise.reject(new RemandError("workspace-broken", "no room", "Make room.")));
     await startBesideWork(broken, stateWith(), PLACE, KEY).end();
     const bug = worldWith(() => Promise.reject(new TypeError("bug")));

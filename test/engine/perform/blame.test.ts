@@ -118,7 +118,7 @@ async function blame({ checkMs, runMs = 100, command = "node --test", suites = 1
 }
 
 describe("the time of a blame search while an agent waits", () => {
-  test("is at most one length of the failed check, over all of its runs", async () => {
+  test("is at most the duration of the failed check, over all of its runs", async () => {
     const { tookMs, commands } = await blame({ checkMs: 29_000, runMs: 9000 });
     expect(commands.length).toBeGreaterThan(1);
     expect(tookMs).toBeLessThanOrEqual(29_000);
@@ -133,13 +133,13 @@ describe("the time of a blame search while an agent waits", () => {
     expect(found.explanation).toContain("No time was left to run the failing tests again");
   });
 
-  test("is 10 s where the check failed at once", async () => {
+  test("is 10 s if the check failed at once", async () => {
     const { tookMs, commands } = await blame({ checkMs: 300, runMs: 2500 });
     expect(commands.length).toBeGreaterThan(2);
     expect(tookMs).toBeLessThanOrEqual(10_000);
   });
 
-  test("is none where each run would be the whole check", async () => {
+  test("is zero if each run would be the whole check", async () => {
     const { commands, blame: found } = await blame({ checkMs: 29_000, command: "npm run lint && node --test" });
     expect(commands).toEqual([]);
     expect(found.basis).toBe("ranked");
@@ -148,17 +148,17 @@ describe("the time of a blame search while an agent waits", () => {
   });
 });
 
-describe("no search is made", () => {
+describe("no search runs", () => {
   const failing = ["test/a.test.js > adds"];
   const verdict = { identities: identities(failing) };
 
-  test("for what failed on the base too", async () => {
+  test("for a failure that the base has too", async () => {
     const { blame: found, opened } = await blame({ checkMs: 900, verdict, state: { preExisting: failing } });
     expect([opened, found.verdict, found.testRuns]).toEqual([0, "unmet", 0]);
     expect(found.explanation).toContain("before the work began");
   });
 
-  test("but for failures that are new, are not all listed, or came after a pass", async () => {
+  test("except for failures that are new, not all listed, or after a pass", async () => {
     const more = { identities: identities([...failing, "test/a.test.js > subtracts"]) };
     expect((await blame({ checkMs: 900, verdict: more, state: { preExisting: failing } })).opened).toBe(1);
     const unlisted = { identities: { ...identities(failing), unlisted: 1 } };
@@ -168,7 +168,7 @@ describe("no search is made", () => {
     expect((await blame({ checkMs: 900, state: { preExisting: failing, gates } })).opened).toBe(1);
   });
 
-  test("where nothing changed", async () => {
+  test("if nothing changed", async () => {
     const { blame: found, opened } = await blame({ checkMs: 900, diff: "" });
     expect([opened, found.verdict]).toEqual([0, "unknown"]);
   });

@@ -37,8 +37,8 @@ async function disputed(text: string, state = sentBack("review")): Promise<reado
   return disputedFindings({ evidence }, state, message);
 }
 
-describe("what an author disputes", () => {
-  test("is a finding by its id, or by its number in the brief, the gravest first", async () => {
+describe("a dispute of the author", () => {
+  test("names a finding by its id, or by its number in the brief, the worst first", async () => {
     expect(await disputed(`Dispute: ${minor.id}: it is the domain's word`)).toEqual([
       {
         type: "finding.disputed",
@@ -58,21 +58,21 @@ describe("what an author disputes", () => {
     ["what the brief did not ask to fix", `Dispute: ${aside.id}: no`],
     ["a number beyond the list", "Dispute: 3: no"],
     ["nothing", "READY_FOR_REVIEW: checkout"],
-  ])("cannot be %s", async (_what, text) => {
+  ])("cannot be about %s", async (_what, text) => {
     expect(await disputed(text)).toEqual([]);
   });
 
-  test("cannot be what a command printed, nor a person's word", async () => {
+  test("cannot be about output of a command, or a person's comment", async () => {
     for (const gate of ["checks", "person"] as const)
       expect(await disputed(`Dispute: ${grave.id}: no`, sentBack(gate))).toEqual([]);
   });
 
-  test("is disputed once", async () => {
+  test("counts once", async () => {
     const known = { finding: grave.id, gate: "review", by: "developer", rationale: "no", standing: "open" } as const;
     expect(await disputed(`Dispute: ${grave.id}: no`, { ...sentBack("review"), disputes: [known] })).toEqual([]);
   });
 
-  test("is nothing where nothing was said or kept", async () => {
+  test("is empty without a stored message", async () => {
     expect(await disputedFindings({ evidence: memoryEvidence() }, sentBack("review"), undefined)).toEqual([]);
     expect(await disputedFindings({ evidence: memoryEvidence() }, sentBack("review"), "gone" as EvidenceId)).toEqual(
       [],

@@ -33,14 +33,14 @@ async function performed(stage: Stage, more: object, signal = new AbortControlle
 }
 
 describe("the journal says of an attempt", () => {
-  test("in which phase of test-first work it is, where there is one", async () => {
+  test("its phase of test-first work, if there is one", async () => {
     const stage = await createStage(POLICY);
     await stage.until("start-story");
     await performed(stage, { tddPhase: "red" });
     expect(await stage.events("attempt.started")).toMatchObject([{ tddPhase: "red" }]);
   });
 
-  test("that a stronger model does it in a new conversation, and after how many failures", async () => {
+  test("a stronger model and a new conversation, with the numbers of failures", async () => {
     const stage = await createStage(POLICY, undefined, { model: "small" });
     await stage.until("start-story");
     await performed(stage, { stronger: { model: "large", failures: 2 }, fresh: { failures: 4 } });
@@ -49,7 +49,7 @@ describe("the journal says of an attempt", () => {
     expect(stage.requests[0]!.model).toBe("large");
   });
 
-  test("nothing of what it is not", async () => {
+  test("nothing that does not apply", async () => {
     const stage = await createStage(POLICY);
     await stage.until("start-attempt");
     const [started] = await stage.events("attempt.started");
@@ -58,7 +58,7 @@ describe("the journal says of an attempt", () => {
 });
 
 describe("the turn of a role", () => {
-  test("counts what it was asked by others, and no attempt of another role", async () => {
+  test("counts questions of others, and no attempt of another role", async () => {
     const stage = withCritic(await createStage(POLICY));
     await stage.until("send-back");
     await performed(stage, {});
@@ -84,28 +84,28 @@ describe("a rework of a merge conflict", () => {
     return stage;
   };
 
-  test("is not dispatched where the branch holds what no gate has passed", async () => {
+  test("is not dispatched if the branch holds a commit that no gate has passed", async () => {
     const stage = await merging(false);
     await performed(stage, { reworkOf: "merge" });
     expect(stage.requests).toHaveLength(0);
     expect(await stage.events("delivery.refused")).toHaveLength(1);
   });
 
-  test("is dispatched at once where the branch has all of its target", async () => {
+  test("is dispatched at once if the branch has all of its target", async () => {
     const stage = await merging(true);
     await performed(stage, { reworkOf: "merge" });
     expect(stage.requests).toHaveLength(1);
   });
 
-  test("is the only one for which the branch is updated", async () => {
+  test("is the only rework for which the branch is updated", async () => {
     const stage = await merging(false);
     await performed(stage, { reworkOf: "review" });
     expect(stage.requests).toHaveLength(1);
   });
 });
 
-describe("an agent that is ended", () => {
-  test("by a person before it began is dispatched all the same, and reports that it was stopped", async () => {
+describe("an agent that is stopped", () => {
+  test("by a person before it started is dispatched anyway, and reports that it was stopped", async () => {
     const stage = await createStage(POLICY);
     await stage.until("start-story");
     const { prepare } = stage.world.workspace;
@@ -139,7 +139,7 @@ describe("an agent that is ended", () => {
     expect(calls).toContainEqual([]);
   });
 
-  test("by a budget took the time since it began, and not since the start of the clock", async () => {
+  test("by a budget used the time since its start, and not since the start of the clock", async () => {
     const { limits } = POLICY;
     const policy = { ...POLICY, limits: { ...limits, story: { ...limits.story, costUsd: 3 } } };
     const stage = await createStage(policy, (on) => (_request, control) => {

@@ -36,7 +36,7 @@ async function report(stage: Stage): Promise<void> {
 }
 
 describe("the report of an attempt", () => {
-  test("says what git has of it, and empties the outbox", async () => {
+  test("has git's commit and changes, and empties the outbox", async () => {
     const stage = await ended(true);
     await report(stage);
     expect(await stage.events("attempt.finished")).toEqual([
@@ -53,7 +53,7 @@ describe("the report of an attempt", () => {
     expect(stage.disk.outbox.size).toBe(0);
   });
 
-  test("of one that changed nothing asks git for no changes", async () => {
+  test("of an attempt without changes does not ask git for them", async () => {
     const stage = await ended(false);
     const changed = async (): Promise<never> => expect.unreachable();
     stage.world = { ...stage.world, workspace: { ...stage.world.workspace, changedPaths: changed } };
@@ -79,7 +79,7 @@ describe("the report of an attempt", () => {
     expect(hash).not.toBe("");
   });
 
-  test("of one that another engine ended meanwhile is dropped", async () => {
+  test("of an attempt that another engine ended is dropped", async () => {
     const stage = await ended(true);
     const ledger = await stage.ledger();
     const state = ledger.story(stage.story.id);
@@ -91,7 +91,7 @@ describe("the report of an attempt", () => {
   });
 });
 
-test("what was beyond the scope is put back in a commit of its own, and is known before that is done", async () => {
+test("changes outside the scope are reverted in a separate commit, and recorded before", async () => {
   const policy = { ...POLICY, scope: { ...POLICY.scope, outside: "revert" as const } };
   const stage = await ended(true);
   const ledger = await stage.ledger();
@@ -110,7 +110,7 @@ test("what was beyond the scope is put back in a commit of its own, and is known
   expect(await stage.events("attempt.finished")).toMatchObject([{ putBack: ["src/a.ts"] }]);
 });
 
-test("the product of a phase whose product is text is its section, and not the other files", async () => {
+test("the product of a text phase is its section, and not the other files", async () => {
   const page = "# Story a\n\nMake it work.\n";
   const text = "## Refinement\n\nIt must add numbers.\n\nREADY_FOR_REVIEW: a\n\nSummary: done";
   const stage = await createStage(presetPolicy("story"), (on) => () => {
@@ -158,7 +158,7 @@ describe("a rework of a story with a file", () => {
     return { text: files.get("a.md")!, stage };
   }
 
-  test("is noted there with what the review had said, and the file is no change beyond the scope", async () => {
+  test("is noted there with the review's feedback, and the file is not a change outside the scope", async () => {
     const { text, stage } = await reworked({ type: "ready" });
     expect(text).toContain("### Iteration 2: implement");
     expect(text).toContain("> Name the unit.");
@@ -167,12 +167,12 @@ describe("a rework of a story with a file", () => {
     ]);
   });
 
-  test("is not noted where the agent broke", async () => {
+  test("is not noted if the agent crashed", async () => {
     expect((await reworked({ type: "crashed", detail: "exit 1" })).text).toBe("# Story a\n");
   });
 });
 
-test("an attempt is known by its number, and its end is kept under it", () => {
+test("an attempt's result is stored under its number", () => {
   const running = { type: "attempt", attempt: 2, role: roleName("developer"), since: 0, seq: 1, unclear: 0 } as const;
   expect(isAttempt(2)(running)).toBe(true);
   expect(isAttempt(1)(running)).toBe(false);
@@ -180,7 +180,7 @@ test("an attempt is known by its number, and its end is kept under it", () => {
   expect(attemptKey(story("a").id, 2)).toBe("a/attempt-2");
 });
 
-test("the phase is that of the attempt that runs, or the story's before the first", () => {
+test("the phase is that of the running attempt, or the story's before the first", () => {
   const state = { ...newStory(story("a"), 0, 0), phase: "implement" } as const;
   expect(runningPhase(state)).toBe("implement");
   expect(

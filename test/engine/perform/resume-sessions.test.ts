@@ -87,7 +87,7 @@ async function until(world: EngineWorld, type: Command["type"]): Promise<void> {
 }
 
 describe("a conversation with an agent", () => {
-  test("goes on where it was led, and the critic's too", async () => {
+  test("is resumed on its own machine, and the critic's too", async () => {
     for (const world of [worker("one"), worker("one")]) {
       await until(world, "start-attempt");
       await until(world, "start-gate");
@@ -119,7 +119,7 @@ describe("a conversation with an agent", () => {
     expect(requests[2]!.session).toEqual({ agent: "developer", id: "developer-on-two", host: "two" });
   });
 
-  test("is interrupted where its files are missing, and the attempt starts again", async () => {
+  test("is interrupted if its files are missing, and the attempt starts again", async () => {
     messages = ["What shall I say?"];
     await until(worker("one"), "start-attempt");
     const two = worker("two");
@@ -132,7 +132,7 @@ describe("a conversation with an agent", () => {
     expect(requests[1]).toMatchObject({ session: null });
   });
 
-  test("of a machine that is alone has no name, and a fleet does not take it up", async () => {
+  test("of a single machine has no host, and a fleet does not resume it", async () => {
     await until(worker(), "send-back");
     await until(worker(), "start-attempt");
     expect(requests[1]!.session).toEqual({ agent: "developer", id: "developer-on-this machine" });

@@ -62,9 +62,9 @@ async function putBack(
   return { kept, back, remembered };
 }
 
-describe("files beyond the scope", () => {
+describe("files outside the scope", () => {
   // S3.7
-  test("go back, whole, and are named; what is allowed, new tests and the story's file stay", async () => {
+  test("are reverted completely and listed; allowed files, new tests and the story's file stay", async () => {
     const { kept, back, remembered } = await putBack();
     expect(back.putBack).toEqual(["src/b.ts", "src/new.ts"]);
     expect(remembered).toEqual([["src/b.ts", "src/new.ts"]]);
@@ -82,7 +82,7 @@ describe("files beyond the scope", () => {
     expect(await workspace.fileAt(STORY.id, kept.commit, "src/b.ts")).toBe("meddled\n");
   });
 
-  test("stay where a reason was given that counts", async () => {
+  test("stay if they have an accepted reason", async () => {
     const exceptions = [{ path: "./src/b.ts", rationale: "a calls it" }];
     expect((await putBack({ exceptions })).back.putBack).toEqual(["src/new.ts"]);
     expect(textOf("src/b.ts")).toBe("meddled\n");
@@ -91,7 +91,7 @@ describe("files beyond the scope", () => {
     expect(never.back.putBack).toEqual(["src/b.ts", "src/new.ts"]);
   });
 
-  test("are left to the gate where the config says so, and in new work", async () => {
+  test("are left to the gate if the config says so, and in new work", async () => {
     const state = { ...before, policy: presetPolicy("goal") };
     for (const options of [{ state }, { scope: null }, { scope: { ...SCOPE, allow: [] } }]) {
       const { kept, back, remembered } = await putBack(options);
@@ -100,7 +100,7 @@ describe("files beyond the scope", () => {
     }
   });
 
-  test("are still named after a crash between putting them back and saying so", async () => {
+  test("are still listed after a crash between the revert and the report", async () => {
     const first = await putBack();
     const again = await putBack({ putBack: [...first.remembered[0]!] });
     expect(again.back).toMatchObject({ tree: first.back.tree, putBack: ["src/b.ts", "src/new.ts"] });

@@ -4,7 +4,7 @@ import { createTranscript } from "../../../src/engine/perform/attempt-outcome.ts
 import { agentResult } from "../../contract/agent-result.ts";
 import { createStage, ready } from "../../kit/one-story.ts";
 
-test("what an agent printed is kept as evidence where it is more than its message", async () => {
+test("an agent's output is stored as evidence if it is more than its message", async () => {
   const stage = await createStage(presetPolicy("critic-audit"), (own) => (_, { onEvent }) => {
     for (const line of ["→ Edit: src/a.ts", "done"]) onEvent({ type: "output", line });
     return ready(own);
@@ -17,7 +17,7 @@ test("what an agent printed is kept as evidence where it is more than its messag
   expect((await quiet.events("attempt.finished"))[0]).not.toHaveProperty("transcript");
 });
 
-test("of very much the end is kept, and how much is missing is said", () => {
+test("the end of a long output is kept, with the size of the missing part", () => {
   const transcript = createTranscript();
   for (let line = 0; line < 3000; line++) transcript.add(`${line} ${"x".repeat(1000)}`);
   const { printed } = transcript.of(agentResult());

@@ -5,7 +5,7 @@ const read = (text: string) => readAgentFile(".claude/agents/critic.md", text);
 
 describe("readAgentFile", () => {
   // S0.14
-  it("reads a role as people have it", () => {
+  it("reads a role as people write it", () => {
     const { agent, problems } = read(
       "---\nname: code-critic\ndescription: Reads diffs. Use after every change.\nmodel: opus\ntools: Read, Grep, Bash(git log:*, git diff:*)\ncolor: red\nmemory: user\n---\n\nYou are a critic.\n",
     );
@@ -20,7 +20,7 @@ describe("readAgentFile", () => {
     });
   });
 
-  it("has the file's name where there is no other, and all tools where none are named", () => {
+  it("uses the file's name without another, and all tools if none are named", () => {
     expect(read("Be strict.").agent).toEqual({
       role: "critic",
       description: "",
@@ -32,7 +32,7 @@ describe("readAgentFile", () => {
     expect(read("---\ntools: Bash(x, y\n---\nx").agent).toMatchObject({ tools: ["Bash(x, y"] });
   });
 
-  it("points at what is wrong", () => {
+  it("points to the problem", () => {
     expect(read("---\nname: a b\n---\nx")).toMatchObject({
       agent: null,
       problems: [{ line: 2, column: 7, severity: "error" }],

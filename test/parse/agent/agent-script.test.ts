@@ -8,7 +8,7 @@ const problemsOf = (text: string) => {
 };
 
 describe("a script for the scripted agent", () => {
-  test("attempts alone are one part that fits everything", () => {
+  test("attempts without parts match everything", () => {
     const { script, problems } = readAgentScript(
       "s.yaml",
       "version: 1\nloop: error\nattempts:\n  - edit: {a: x, b: null}\n    say: done\n",
@@ -24,13 +24,13 @@ describe("a script for the scripted agent", () => {
     });
   });
 
-  test("a misspelt key is named where it stands", () => {
+  test("a misspelled key is reported at its location", () => {
     expect(problemsOf("attempts:\n  - sya: hello\n")).toEqual([
       { at: "2:5", message: 'unknown key "sya"', hint: 'did you mean "say"?' },
     ]);
   });
 
-  test("a key that is like no other one gets the list", () => {
+  test("a key without a similar one gets the list", () => {
     const [problem] = problemsOf("attempts:\n  - run: rm -rf .\n");
     expect(problem).toMatchObject({ at: "2:5", message: 'unknown key "run"' });
     expect(problem?.hint).toMatch(/^Known keys: .*edit.*garbage/);
@@ -54,18 +54,18 @@ describe("a script for the scripted agent", () => {
     ["attempts: nothing\n", "1:11", "`attempts` must be a list"],
     ["version: 2\nattempts: [{}]\n", "1:10", "`version` must be 1"],
     ["- say: hello\n", "1:1", "the script must be a map"],
-  ])("%j is refused at its place", (text, at, message) => {
+  ])("%j is refused at its location", (text, at, message) => {
     expect(problemsOf(text)).toMatchObject([{ at, message }]);
   });
 
-  test("there must be attempts or parts, and not both", () => {
+  test("requires attempts or parts, and not both", () => {
     expect(problemsOf("version: 1\n")).toMatchObject([{ message: "a script has either `attempts` or `parts`" }]);
     expect(problemsOf("attempts: [{}]\nparts: [{attempts: [{}]}]\n")).toMatchObject([
       { message: "a script has either `attempts` or `parts`" },
     ]);
   });
 
-  test("an attempt ends in one way and says one thing", () => {
+  test("an attempt has one ending and one message", () => {
     expect(problemsOf("parts:\n  - attempts:\n      - {}\n      - {crash: true, hang: true}\n")).toMatchObject([
       { at: "4:29", message: "an attempt cannot end by both `crash` and `hang`" },
     ]);
@@ -77,13 +77,13 @@ describe("a script for the scripted agent", () => {
     ]);
   });
 
-  test("text that is no YAML is refused, whatever it is", () => {
+  test("text that is not YAML is refused", () => {
     expect(problemsOf("attempts: [\n").length).toBeGreaterThan(0);
     expect(problemsOf("").length).toBe(1);
     expect(problemsOf("x".repeat(300_000)).length).toBe(1);
   });
 
-  test("lengths of time", () => {
+  test("durations", () => {
     expect([undefined, "500ms", "2s", "1.5m", "1h"].map(scriptedMs)).toEqual([0, 500, 2000, 90_000, 3_600_000]);
   });
 });

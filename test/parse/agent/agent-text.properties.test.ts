@@ -56,8 +56,8 @@ const anyExpected = fc.record({
   role: fc.constantFrom(undefined, ...SIGNAL_ROLES),
 });
 
-describe("whatever the text", () => {
-  test("reading it never throws, says why it is unknown, and has the printed shape", () => {
+describe("any text", () => {
+  test("is read without throwing, with the reason if unknown, in the printed format", () => {
     fc.assert(
       fc.property(anyText, anyExpected, (text, expected) => {
         const reading = readAgentText(text, expected);
@@ -80,7 +80,7 @@ describe("whatever the text", () => {
     );
   });
 
-  test("nothing passes without a signal at the start of a line, JSON or YAML", () => {
+  test("never passes without a signal at the start of a line, JSON or YAML", () => {
     const noData = anyText.map((text) => text.replaceAll(/[{}]/g, "").replaceAll(/passed|verdict/g, "so"));
     const noSignal = noData.map((text) => text.replaceAll(/_(PASSED|FOR_REVIEW)/g, "-$1"));
     fc.assert(
@@ -91,7 +91,7 @@ describe("whatever the text", () => {
     );
   });
 
-  test("in a fence it is no signal", () => {
+  test("a signal in a fence does not count", () => {
     fc.assert(
       fc.property(anyText, anyExpected, fc.constantFrom("`", "~"), fc.boolean(), (text, expected, char, isClosed) => {
         // The fence is longer than any run of its character inside.
@@ -103,7 +103,7 @@ describe("whatever the text", () => {
     );
   });
 
-  test("in a quotation it is no signal", () => {
+  test("a signal in a quotation does not count", () => {
     fc.assert(
       fc.property(anyText, anyExpected, (text, expected) => {
         const quoted = text.split("\n").map((line) => `> ${line}`);
@@ -132,7 +132,7 @@ describe("whatever the text", () => {
     );
   });
 
-  test("a signal is read, whatever harmless prose stands before it", () => {
+  test("a signal is read after any harmless prose", () => {
     const prose = fc.array(fc.stringMatching(/^[a-z ,.]{0,40}$/), { maxLength: 20 });
     fc.assert(
       fc.property(prose, fc.constantFrom(...SIGNALS), fc.constantFrom("\n", "\r\n"), (lines, signal, end) => {
@@ -143,7 +143,7 @@ describe("whatever the text", () => {
   });
 });
 
-describe("what is asked for can be read", () => {
+describe("requested formats can be read", () => {
   const text = fc.stringMatching(/^[A-Za-z][ A-Za-z.,'"{}:-]{0,40}[a-z]$/);
   const issue = fc.record(
     {

@@ -404,12 +404,12 @@ const words: readonly Row[] = [
   { what: "no text", text: "", result: "unknown" },
 ];
 
-describe("words alone can reject, never pass", () => {
+describe("plain words can reject, never pass", () => {
   test.each(words)("$what → $result", expectRow);
 });
 
-describe("many things that look like verdicts", () => {
-  test("of more than a few hundred a pass is not believed", () => {
+describe("many texts that look like verdicts", () => {
+  test("a pass among more than a few hundred does not count", () => {
     const { result, problems } = readAgentText('{"passed": true}\n'.repeat(300));
     expect(result).toBe("unknown");
     expect(problems.join("\n")).toMatch(/Only the last 200/);
@@ -419,7 +419,7 @@ describe("many things that look like verdicts", () => {
     expect(readAgentText("```yaml\npassed: false\nsummary: open\n")).toMatchObject({ result: "fail", summary: "open" });
   });
 
-  test("data fills in what the sections leave out", () => {
+  test("data completes the sections", () => {
     const text =
       'REVIEW_FAILED: x\n\nPriority: LOW\n\n{"passed": false, "issues": ["b"], "priority": "HIGH", "summary": "s"}';
     expect(readAgentText(text)).toMatchObject({
@@ -430,7 +430,7 @@ describe("many things that look like verdicts", () => {
     });
   });
 
-  test("sections may stand before their signal", () => {
+  test("sections may precede their signal", () => {
     const text = "Issues Found:\n- a.ts:1: bad\n\nREVIEW_FAILED: x\n";
     expect(readAgentText(text, { id: "x" })).toMatchObject({
       findings: [finding({ file: "a.ts", line: 1, message: "bad" })],
@@ -440,7 +440,7 @@ describe("many things that look like verdicts", () => {
   });
 });
 
-test("more fences and signals than anybody writes are no answer, whatever stands at the end", () => {
+test("a flood of fences and signals is not an answer, whatever its end", () => {
   const flood = "REVIEW_PASSED: a\nREVIEW_PASSED: b\n".repeat(30_000);
   const reading = readAgentText(`${flood}REVIEW_FAILED: a\n`, { id: "a", role: "critic" });
   expect(reading.result).toBe("unknown");

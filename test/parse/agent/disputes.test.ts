@@ -23,7 +23,7 @@ describe("disputes", () => {
     expect(readDisputes(line)).toEqual([]);
   });
 
-  test("the last word about a finding counts, and a flood is cut", () => {
+  test("the last dispute of a finding counts, and a flood is cut", () => {
     expect(readDisputes(`Dispute: ${ID}: a\nDispute: ${ID.toUpperCase()}: b`)).toEqual([{ about: ID, rationale: "b" }]);
     const many = Array.from({ length: 500 }, (_, index) => `Dispute: ${index.toString(16).padStart(16, "0")}: x`);
     expect(readDisputes(many.join("\n"))).toHaveLength(100);
@@ -54,7 +54,7 @@ describe("answers to earlier findings", () => {
     expect(read(text)).toEqual({});
   });
 
-  test("whoever says both has not seen it addressed", () => {
+  test("a finding with both answers is not addressed", () => {
     const lines = [
       `- ${ID}: NOT ADDRESSED - a`,
       `- ${ID}: ADDRESSED - b`,

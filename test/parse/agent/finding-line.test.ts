@@ -51,7 +51,7 @@ describe("one issue in one line", () => {
     expect(findingFromLine(text)).toMatchObject(finding);
   });
 
-  test("the lines below it say more", () => {
+  test("lines below it are details", () => {
     const details = [
       "Severity: major",
       "- **Category:** design",
@@ -74,7 +74,7 @@ describe("one issue in one line", () => {
     });
   });
 
-  test("a heading's severity holds until the line says another", () => {
+  test("a heading's severity applies unless the line has its own", () => {
     expect(findingFromLine("a", [], "blocker").severity).toBe("blocker");
     expect(findingFromLine("[minor] a", [], "blocker").severity).toBe("minor");
     expect(findingFromLine("a", ["severity: nonsense"], "blocker").severity).toBe("blocker");

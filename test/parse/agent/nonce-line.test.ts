@@ -29,13 +29,13 @@ describe("a reviewer's message is a verdict only with the prompt's nonce after i
     expect(read(text)).toBe(expected);
   });
 
-  test("a structured answer needs none, and a message that contradicts it still counts against it", () => {
+  test("a structured answer needs no nonce, and a contradicting message still counts against it", () => {
     const output = { passed: true, issues: [] };
     expect(read("", output)).toBe("pass");
     expect(read("REVIEW_FAILED: pay\n\nIssues Found:\n- a.ts:1: wrong\n", output)).toBe("unknown");
   });
 
-  test("what is missing is said, for the next question", () => {
+  test("the problem names the missing nonce, for the next question", () => {
     const { problems } = readAgentAnswer(
       { text: "REVIEW_PASSED: pay\n", output: null },
       { id: "pay", role: "critic", nonce: NONCE },
@@ -44,7 +44,7 @@ describe("a reviewer's message is a verdict only with the prompt's nonce after i
   });
 });
 
-test("a script's words get the nonce that the prompt asks for", () => {
+test("a script's message gets the nonce of the prompt", () => {
   const prompt = `Review it.\n${nonceRequest(NONCE, "the signal")}\n`;
   expect(withPromptNonce("REVIEW_PASSED: pay\n\nSummary: fine\n", prompt)).toBe(
     `REVIEW_PASSED: pay\n${NONCE}\n\nSummary: fine\n`,

@@ -32,18 +32,18 @@ describe("a product in a message", () => {
     "## Research\n\n",
     "## Research\nREADY_FOR_REVIEW: a",
     "",
-  ])("is not there in %j", (message) => {
+  ])("is missing in %j", (message) => {
     expect(read(message)).toBeNull();
   });
 
-  it("does not end at a signal that is only an example, and keeps nothing that a terminal would obey", () => {
+  it("does not end at an example of a signal, and has no terminal commands", () => {
     expect(read("## Research\n```\nREADY_FOR_REVIEW: a\n```\nread it\n")).toBe(
       "```\nREADY_FOR_REVIEW: a\n```\nread it",
     );
     expect(read("## Research\n\u001b[31mred\u001b[0m\r\nnext")).toBe("red\nnext");
   });
 
-  it("is cut where nobody would read on, and says so", () => {
+  it("is cut when it is too long, with a note", () => {
     const product = read(`## Research\n${"x".repeat(200_010)}`)!;
     expect(product.endsWith("x\n\n… 10 characters left out …")).toBe(true);
   });

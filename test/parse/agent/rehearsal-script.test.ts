@@ -21,7 +21,7 @@ test.each([
   ["version: 1\n", /the script must be a map with either `replies` or `parts`/],
   ["parts: [{ match: { api: grpc }, replies: [{ says: a }] }]\n", /`parts\.0\.match\.api` must be /],
   ["replies: [\n", /./],
-])("%j is refused at its place", (text, message) => {
+])("%j is refused at its location", (text, message) => {
   const { parts, problems } = readRehearsal("s.yaml", text);
   expect(parts).toBeNull();
   expect(problems[0]).toMatchObject({ file: "s.yaml", severity: "error", message: expect.stringMatching(message) });

@@ -3,8 +3,8 @@ import { readScopeExceptions } from "../../../src/parse/agent/agent-answer.ts";
 
 const paths = (text: string): string[] => readScopeExceptions(text).map(({ path }) => path);
 
-describe("the reasons an agent gives for going beyond its scope", () => {
-  it("are lines of their own, with a file and a reason", () => {
+describe("an agent's reasons for changes outside its scope", () => {
+  it("are separate lines, with a file and a reason", () => {
     const text = [
       "Done.",
       "Scope exception: src/a.ts: the type is declared there",
@@ -18,7 +18,7 @@ describe("the reasons an agent gives for going beyond its scope", () => {
     ]);
   });
 
-  it("stand at the end of a message: of a very long one that is what is read", () => {
+  it("are read from the end of a very long message", () => {
     const long = "log\n".repeat(50_000);
     expect(paths(`${long}Scope exception: src/last.ts: why`)).toEqual(["src/last.ts"]);
     expect(paths(`Scope exception: src/first.ts: why\n${long}`)).toEqual([]);

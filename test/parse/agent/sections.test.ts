@@ -3,7 +3,7 @@ import { readSignalParts } from "../../../src/parse/agent/sections.ts";
 
 const parts = (...lines: readonly string[]) => readSignalParts(lines.join("\n"), "REVIEW_FAILED").parts;
 
-describe("the dress of a section does not matter", () => {
+describe("the formatting of a section does not matter", () => {
   const found = [
     { file: "a.ts", line: 1, message: "one" },
     { file: "b.ts", line: 2, message: "two" },
@@ -59,7 +59,7 @@ describe("the dress of a section does not matter", () => {
     expect(findings).toMatchObject([{ message: "one and so on", suggestedFix: "do it" }, { message: "b" }]);
   });
 
-  test("nothing is nothing", () => {
+  test("words for nothing give an empty list", () => {
     const none = parts(
       "Issues Found:",
       "- None",
@@ -93,7 +93,7 @@ describe("the dress of a section does not matter", () => {
     expect(parts("## Summary", "", "one", "two", "", "three").summary).toBe("one\ntwo");
   });
 
-  test("criteria: words, signs, or nothing", () => {
+  test("criteria: words, symbols, or nothing", () => {
     const { verification, findings } = parts(
       "Verification Results:",
       "- **AC1**: **VERIFIED** — seen",
@@ -123,7 +123,7 @@ describe("the dress of a section does not matter", () => {
     ]);
   });
 
-  test("a matrix in other columns, and one that is none", () => {
+  test("a matrix with other columns, and a table that is not one", () => {
     const { commands, environments } = parts(
       "Environment Verification Matrix",
       "| Env | Command | Exit |",
@@ -139,7 +139,7 @@ describe("the dress of a section does not matter", () => {
     expect(parts("Environment Verification:", "| a | b |", "| 1 | 2 |").commands).toEqual([]);
   });
 
-  test("context travels, keys that mean something to the language do not", () => {
+  test("context is kept, keys with a meaning in JavaScript are not", () => {
     const { context, quality } = parts(
       "Context:",
       "- the API changed",
@@ -171,7 +171,7 @@ describe("an agent that could not finish", () => {
     expect(incomplete(...lines)).toMatchObject({ category, blocker });
   });
 
-  test("what was tried and what is needed", () => {
+  test("reports what was tried and what is needed", () => {
     expect(incomplete("Blocker: x", "Attempted: once", "Needed:", "- a key", "- a lock")).toMatchObject({
       attempted: ["once"],
       needed: "a key\na lock",
@@ -180,7 +180,7 @@ describe("an agent that could not finish", () => {
 });
 
 describe("infrastructure that is blocked", () => {
-  test("an environment without a command is still named", () => {
+  test("names an environment without a command", () => {
     const { parts: read } = readSignalParts("Issue: down\nEnvironment: ci", "INFRA_BLOCKED");
     expect(read).toMatchObject({ environments: ["ci"], commands: [{ command: "", environment: "ci", result: "" }] });
   });

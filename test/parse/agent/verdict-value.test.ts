@@ -5,7 +5,7 @@ import { plainText } from "../../../src/stdx/plain-text.ts";
 
 const parts = (fields: object) => readVerdictValue({ verdict: "fail", ...fields })?.parts();
 
-describe("everything a verdict may carry, by the names people give it", () => {
+describe("all fields of a verdict, by their usual names", () => {
   test.each<[object, object]>([
     [{ requiredFixes: ["a", 1, null] }, { requiredFixes: ["a", "1"] }],
     [{ required_changes: [{ description: "b" }, {}] }, { requiredFixes: ["b"] }],
@@ -88,12 +88,12 @@ describe("everything a verdict may carry, by the names people give it", () => {
     expect(parts({ findings: [issue] })?.findings).toMatchObject([expected]);
   });
 
-  test("what is no finding is left out", () => {
+  test("invalid findings are left out", () => {
     expect(parts({ issues: [{}, [], null, { severity: "minor" }] })?.findings).toEqual([]);
     expect(parts({ issues: "a.ts:1: one alone" })?.findings).toMatchObject([{ file: "a.ts", message: "one alone" }]);
   });
 
-  test("a pass has no reasons to find fault with", () => {
+  test("a pass has no reasons for a failure", () => {
     expect(readVerdictValue({ converged: true, reasons: ["all is well"] })?.parts().findings).toEqual([]);
   });
 });
@@ -120,7 +120,7 @@ describe("an agent that could not finish, as data", () => {
   });
 });
 
-describe("what is said", () => {
+describe("the result", () => {
   test.each<[object, string | undefined]>([
     [{ passed: true }, "pass"],
     [{ passed: "false" }, "fail"],
@@ -142,13 +142,13 @@ describe("what is said", () => {
     expect(readVerdictValue(fields)?.result).toBe(result);
   });
 
-  test.each([null, 1, "pass", [{ passed: true }], undefined])("%j is no verdict", (value) => {
+  test.each([null, 1, "pass", [{ passed: true }], undefined])("%j is not a verdict", (value) => {
     expect(readVerdictValue(value)).toBeNull();
   });
 });
 
-describe("what is not seen", () => {
-  test("hides no signal and breaks none", () => {
+describe("invisible characters", () => {
+  test("hide no signal and break none", () => {
     for (let code = 0; code <= 0xffff; code++) {
       const char = String.fromCharCode(code);
       if (plainText(`a${char}b`) !== "ab") continue;
@@ -166,7 +166,7 @@ describe("what is not seen", () => {
     }
   });
 
-  test("colours in any number", () => {
+  test("colors in any number", () => {
     const colours = "\u001B[1m\u001B[38;5;12m".repeat(30);
     expect(readAgentText(`${colours}REVIEW_PASSED: x\u001B[0m`, { id: "x" }).result).toBe("pass");
     expect(readAgentText(`${colours}\`\`\`\nREVIEW_PASSED: x`, { id: "x" }).result).toBe("unknown");

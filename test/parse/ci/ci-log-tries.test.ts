@@ -4,8 +4,8 @@ import { readCiLog } from "../../../src/parse/ci/ci-log.ts";
 
 const linesOf = (text: string): string[] => text.trim().split("\n");
 
-describe("what became of each test", () => {
-  test("a test that failed and then passed passed again; one that never passed failed", () => {
+describe("the outcome of each test", () => {
+  test("a test that failed and then passed has passed again; a test that never passed has failed", () => {
     const { failed, passedAgain } = testOutcomes(
       linesOf(`
 test pool::order ... FAILED
@@ -24,7 +24,7 @@ test pool::order ... ok`),
     expect([...one.passedAgain.keys()]).toEqual(["a\tTestNew"]);
   });
 
-  test("a pass before a failure tells something only where the same command was run", () => {
+  test("a pass before a failure counts only for the same command", () => {
     const log =
       "$ go test -v\n--- PASS: TestNew (0s)\nok  \ta\t0.1s\n$ go test -v -race\n--- FAIL: TestNew (0s)\nFAIL\ta\t1s";
     expect([...testOutcomes(linesOf(log)).failed.keys()]).toEqual(["a\tTestNew"]);
@@ -32,44 +32,44 @@ test pool::order ... ok`),
     expect(same.failed.size).toBe(0);
   });
 
-  test("numbers of a repeated test are not its name, those of a parameter are", () => {
+  test("numbers of a repetition are not part of a test's name, those of a parameter are", () => {
     const log = "t.py::test_a[1] PASSED\nt.py::test_a[2] FAILED";
     expect(testOutcomes(linesOf(log)).failed.size).toBe(1);
     expect(testOutcomes(linesOf(`plugins: repeat-0.9.3\n${log}`)).passedAgain.size).toBe(1);
   });
 });
 
-describe("tests that were tried again", () => {
-  test("nothing is said where there was one try", () => {
+describe("retried tests", () => {
+  test("give no result after only one try", () => {
     expect(triesIn(linesOf("Tests:  1 failed, 3 passed, 4 total"))).toBeNull();
     expect(triesIn([])).toBeNull();
   });
 
-  test("a run of as many tests that passes is the same run; one of others is not", () => {
+  test("a passing run with as many tests is the same run; a run of others is not", () => {
     const failed = "Tests:       1 failed, 9 passed, 10 total";
     expect(triesIn([failed, "Tests:       10 passed, 10 total"])).toMatchObject({ passed: true, at: 1 });
     expect(triesIn([failed, "Tests:       14 passed, 14 total"])).toBeNull();
     expect(triesIn([failed, "second attempt", "Tests:       14 passed, 14 total"])).toMatchObject({ passed: true });
   });
 
-  test("a test that failed each time is not flaky, whatever is flaky beside it", () => {
+  test("a test that failed each time is not flaky, even if others are", () => {
     const beside = "  1 failed\n    cart.spec.ts\n  1 flaky\n    pay.spec.ts\n  20 passed (58.2s)";
     expect(triesIn(linesOf(beside))).toMatchObject({ passed: false });
     expect(triesIn(linesOf("1 flaky test\n2 consistently failing tests"))).toMatchObject({ passed: false });
     expect(triesIn(linesOf("1 flaky test, 0 consistently failing tests"))).toMatchObject({ passed: true });
   });
 
-  test("a title that speaks of flaky tests says nothing", () => {
+  test("a title about flaky tests does not count", () => {
     expect(triesIn(["  ✓ counts a flaky test (4 ms)", "  ✕ orders flaky tests (6 ms)"])).toBeNull();
   });
 
-  test("numbered tries of tests count, of a download not", () => {
+  test("numbered tries count for tests, not for a download", () => {
     expect(triesIn(["suite run 1: failed", "suite run 2: passed"])).toMatchObject({ passed: true });
     expect(triesIn(["fetch attempt 1: failed", "fetch attempt 2: ok"])).toBeNull();
   });
 });
 
-describe("what explains a failure", () => {
+describe("the explanation of a failure", () => {
   const counted = "Tests:       2 failed, 2 total";
 
   test("an unset variable explains failed tests, unless an assertion failed", () => {
@@ -79,7 +79,7 @@ describe("what explains a failure", () => {
     });
   });
 
-  test("trouble that was tried again or left behind explains nothing that another sign explains", () => {
+  test("trouble that was retried or overcome does not count if another sign explains the failure", () => {
     const again = "warning: spurious network error (3 tries remaining): connection reset";
     expect(readCiLog(`$ cargo build\n${again}\nerror: no matching package named \`x\` found`)).toMatchObject({
       class: "build",
@@ -90,14 +90,14 @@ describe("what explains a failure", () => {
     });
   });
 
-  test("tests that passed at another try are not why a later step failed", () => {
+  test("tests that passed in another try do not explain a later failed step", () => {
     const passed = "Tests:       10 passed, 10 total";
     const log = `$ npm test\nTests:       1 failed, 9 passed, 10 total\nretry\n${passed}\n$ npx eslint .\n✖ 1 problem (1 error)`;
     expect(readCiLog(log)).toMatchObject({ class: "lint" });
     expect(readCiLog(log.split("\n$ npx")[0]!)).toMatchObject({ class: "flaky" });
   });
 
-  test("what comes after the service's verdict is cleaning up, except for the machine's own word", () => {
+  test("lines after the service's report are clean-up, except about the machine", () => {
     const failed = `${counted}\n##[error]Process completed with exit code 1.\n`;
     expect(readCiLog(`${failed}npm error code ETARGET\n`)).toMatchObject({ class: "test" });
     expect(readCiLog(`${failed}The runner has received a shutdown signal\n`)).toMatchObject({
@@ -105,7 +105,7 @@ describe("what explains a failure", () => {
     });
   });
 
-  test("a build step that points at a line of the repository is taken at its name", () => {
+  test("a build step that points to a line of the repository counts as build", () => {
     const log = "$ odd-tool build\nsrc/page.odd:14 wrong shape\nfailed\nERROR: Job failed: exit code 1";
     expect(readCiLog(log)).toMatchObject({ class: "build", confidence: 0.4, step: "odd-tool build" });
     expect(readCiLog(log.replace(":14", ""))).toMatchObject({ class: "infrastructure", confidence: 0.2 });

@@ -34,13 +34,13 @@ function confusions(logs: readonly Scored[]): Readonly<Record<string, number>> {
 }
 
 describe("why an outside CI run failed", () => {
-  test("every log that the rules were made with is told right", () => {
+  test("every log that the rules were made with is classified correctly", () => {
     const logs = scored("shown");
     expect(logs.length).toBeGreaterThanOrEqual(60);
     expect(wrong(logs).map(({ name, reading }) => `${name}: ${reading.class}, ${reading.reason}`)).toEqual([]);
   });
 
-  test("of the logs that were kept out ninety-five in a hundred are told right", () => {
+  test("of the held-out logs, 95 of 100 are classified correctly", () => {
     const logs = scored("kept-out");
     const right = logs.length - wrong(logs).length;
     // The wrong ones are not named: they must not be read while the rules are changed.
@@ -49,7 +49,7 @@ describe("why an outside CI run failed", () => {
     expect(right / logs.length).toBeGreaterThanOrEqual(0.95);
   });
 
-  test("in neither half is infrastructure trouble ever charged to an agent", () => {
+  test("in neither half infrastructure trouble is charged to an agent", () => {
     const outside = [...scored("shown"), ...scored("kept-out")].filter(({ wanted }) => wanted === "infrastructure");
     expect(outside.length).toBeGreaterThanOrEqual(30);
     expect(confusions(outside)).toEqual({});
@@ -57,7 +57,7 @@ describe("why an outside CI run failed", () => {
 });
 
 describe("a reading", () => {
-  test("says why, in which step, and shows the lines", () => {
+  test("gives the reason, the step, and the lines", () => {
     const log = ["##[group]Run npm test", "noise", "Tests:  1 failed, 3 passed", "AssertionError: 1 is not 2"].join(
       "\n",
     );
@@ -69,7 +69,7 @@ describe("a reading", () => {
     });
   });
 
-  test("of nothing that is understood counts as infrastructure, with low confidence", () => {
+  test("of an unknown log is infrastructure, with low confidence", () => {
     expect(readCiLog("something went wrong\n")).toMatchObject({ class: "infrastructure", confidence: 0.2, step: null });
     expect(readCiLog("")).toMatchObject({ class: "infrastructure" });
     expect(readCiLog("$ npx strange-lint\n$ npm run lint\nit said no\n")).toMatchObject({
@@ -84,7 +84,7 @@ describe("a reading", () => {
     expect(readCiLog(long)).toMatchObject({ class: "test" });
   });
 
-  test("nothing makes it throw, and it is always one of the classes", () => {
+  test("never throws, and always returns a class", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(readCiLog(text).class).toMatch(/^[a-z]+$/);

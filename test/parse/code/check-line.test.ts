@@ -24,7 +24,7 @@ describe("startedPrograms", () => {
     expect(programs(line)).toEqual(expected);
   });
 
-  it("knows when the shell has left its folder", () => {
+  it("knows when the shell has changed its folder", () => {
     expect(startedPrograms("cd web && ./check.sh")).toEqual([
       { program: "cd", args: ["web"], isMoved: false },
       { program: "./check.sh", args: [], isMoved: true },

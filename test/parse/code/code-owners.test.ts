@@ -33,14 +33,14 @@ describe("CODEOWNERS", () => {
     expect(owners(`${pattern} @ada`, path)).toEqual(expected ? ["@ada"] : []);
   });
 
-  test("the last pattern that matches counts alone, and one without an owner takes the owners away", () => {
+  test("only the last matching pattern counts, and a pattern without owners removes them", () => {
     const text = "* @org/all\ntest/ @ada ben@example.org # an inline comment @eve\ntest/free/\n";
     expect(owners(text, "src/a.js")).toEqual(["@org/all"]);
     expect(owners(text, "test/a.js")).toEqual(["@ada", "ben@example.org"]);
     expect(owners(text, "test/free/a.js")).toEqual([]);
   });
 
-  test("spaces of a path are escaped; comments, empty lines and lines that are not valid are left out", () => {
+  test("spaces of a path are escaped; comments, empty and invalid lines are skipped", () => {
     const text = "# * @eve\r\n\r\nmy\\ test/ @ada\r\n!my\\ test/ @eve\r\n[a-z]* @eve\r\nmy\\ test/ eve\r\n";
     expect(readCodeOwners(text)).toEqual([{ pattern: "my test/", owners: [{ kind: "person", name: "ada" }] }]);
     expect(owners(text, "my test/a.js")).toEqual(["@ada"]);

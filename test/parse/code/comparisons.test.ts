@@ -25,7 +25,7 @@ describe("comparisons of a test", () => {
     expect(pairs(path, text)).toEqual(found);
   });
 
-  test("are not the title with its function, and not values that are given", () => {
+  test("do not include the title with its function, or input values", () => {
     expect(pairs("a.test.js", 'test("adds", () => run());')).toEqual([]);
     expect(pairs("a.test.js", 'open("/", "hi"); // equal(x, 3)')).toEqual([]);
   });
@@ -44,7 +44,7 @@ describe("other values", () => {
     expect(otherValues(path, text).map((each) => each.text)).toEqual(others);
   });
 
-  test("and plain data are written as the language has them", () => {
+  test("and plain data are written in the language", () => {
     expect(plainData("a.ts", "f(1)")).toBe("JSON.parse(JSON.stringify(structuredClone(f(1))))");
     expect(plainData("a.go", "f(1)")).toBeNull();
     expect(valueAfter("a.js", "await f(1)", "3")).toBe("(await f(1), 3)");

@@ -47,7 +47,7 @@ describe("symbols", () => {
     ]);
   });
 
-  test("texts, patterns and comments hold no code", () => {
+  test("strings, patterns and comments contain no code", () => {
     const text =
       "const a = /[/{]/; // {\nconst b = `{\n${c}`;\nfunction f() { return '}' + x / y / z; /* { */ }\nconst g = 1;";
     expect(symbols("a.js", text)).toEqual(["value a 1-1", "value b 2-2", "function f 4-4", "value g 5-5"]);
@@ -127,12 +127,12 @@ describe("symbols", () => {
     ).toEqual(["type Cart 1-9", "value MAX 2-2", "function total 3-5", "test adds 7-8"]);
   });
 
-  test("keys of data, and nothing of prose", () => {
+  test("keys of data, and none of prose", () => {
     expect(symbols("a.json", "{", '  "rate": 19,', '  "x": 1', "}")).toEqual(["value rate 2-2"]);
     expect(symbols("a.md", "rate: 19")).toEqual([]);
   });
 
-  test("whatever the text is, masking keeps its length and its lines", () => {
+  test("masking keeps the length and the lines of any text", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom("'", '"', "`", "/", "*", "#", "\\", "\n", "a", "{", "}", " ", "[", "]") }),
@@ -260,7 +260,7 @@ describe("imports", () => {
     });
   });
 
-  test("a path that fits two files fits none", () => {
+  test("a path that matches two files matches none", () => {
     expect(pathIndex(["a/x.ts", "b/x.ts"]).bySuffix("x.ts")).toBeNull();
     expect(pathIndex(["a/x.ts", "b/x.ts"]).bySuffix("/root/b/x.ts")).toBe("b/x.ts");
   });
@@ -327,7 +327,7 @@ describe("hunks", () => {
       ),
     );
 
-  test("each run of changed lines is one, and what has no lines too", () => {
+  test("each run of changed lines is a hunk, and so is a change without lines", () => {
     expect(
       hunks.map(({ id, file, start, end, oldStart, oldEnd, removed, added }) => [
         id,
@@ -351,7 +351,7 @@ describe("hunks", () => {
     ]);
   });
 
-  test("any of them can be taken back", () => {
+  test("any of them can be reverted", () => {
     expect(without()).toEqual({
       "a.js": "ONE\ntwo\nfour\nfive\n",
       "new.js": "x\ny\n",

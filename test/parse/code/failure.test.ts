@@ -48,7 +48,7 @@ describe("builds that fail", () => {
 });
 
 describe("failing tests", () => {
-  test("vitest: the test, its values and the way it went", () => {
+  test("vitest: the test, its values and its stack", () => {
     const output = [
       "\u001B[31m FAIL \u001B[39m test/cart.test.ts > cart > adds tax",
       "AssertionError: expected 120 to be 119 // Object.is equality",
@@ -110,7 +110,7 @@ describe("failing tests", () => {
     expect(failures[0]!.codes).toContain("ERR_ASSERTION");
   });
 
-  test("tests of one title in two blocks keep their own lines", () => {
+  test("tests of the same title in two blocks keep their own lines", () => {
     const detail = (at: number, block: string, line: number) => [
       `  ${at}) ${block}`,
       "       adds tax:",
@@ -220,7 +220,7 @@ describe("failing tests", () => {
   });
 });
 
-test("a file that could not be loaded says what it printed, not only that it failed", () => {
+test("a file that could not be loaded has its output as the message", () => {
   const output = [
     "TAP version 13",
     "# file:///app/test/cart.test.ts:3",
@@ -242,7 +242,7 @@ test("a file that could not be loaded says what it printed, not only that it fai
   });
 });
 
-describe("what is no test", () => {
+describe("failures that are not tests", () => {
   test.each([
     [
       "tsc",
@@ -273,7 +273,7 @@ describe("what is no test", () => {
     expect(read(output).failures[0]).toMatchObject({ test: null, ...expected });
   });
 
-  test("a crash that no tool tells of: its error and its frames", () => {
+  test("a crash without a known tool: its error and its frames", () => {
     const [failure] = read(
       "starting\nTypeError: Cannot read properties of undefined (reading 'rate')\n    at withTax (C:\\app\\src\\deep\\tax.ts:4:11)\n    at node:internal/main:1:1\n",
     ).failures;
@@ -290,7 +290,7 @@ describe("what is no test", () => {
     });
   });
 
-  test("an output with its middle cut out says so, and is read all the same", () => {
+  test("an output with its middle cut out is marked, and still read", () => {
     expect(read("a\n[output truncated]\nb").isTruncated).toBe(true);
     expect(read("a\n".repeat(30_000)).isTruncated).toBe(true);
     expect(read("a\nb").isTruncated).toBe(false);
@@ -301,7 +301,7 @@ describe("what is no test", () => {
   });
 });
 
-describe("places", () => {
+describe("locations", () => {
   test.each([
     ["    at async total (file:///app/src/cart.ts?v=3:5:2)", "src/cart.ts"],
     ["    at eval (webpack:///./src/cart.ts:5:2)", "src/cart.ts"],
@@ -321,7 +321,7 @@ describe("places", () => {
     );
   });
 
-  test("a source map leads from what was bundled to what was written", () => {
+  test("a source map maps bundled code to its source", () => {
     const map = JSON.stringify({
       version: 3,
       sourceRoot: "",
@@ -338,7 +338,7 @@ describe("places", () => {
     expect(read(output, new Map([["web/app.js", "no map"]])).failures[0]!.frames[0]!.file).toBe("web/app.js");
   });
 
-  test("positions that a source map does not know are not made up", () => {
+  test("positions outside a source map are not invented", () => {
     const map = readSourceMap(`)]}'\n${JSON.stringify({ mappings: "AAAA,K;!;", sources: [7], sourceRoot: "root" })}`)!;
     expect(map.original(1, 1)).toEqual({ source: "root/", line: 1 });
     expect(map.original(2, 1)).toBeNull();
@@ -347,7 +347,7 @@ describe("places", () => {
     expect(readSourceMap("null")).toBeNull();
   });
 
-  test("a traceback is turned round, and another one after it stays apart", () => {
+  test("a traceback is reversed, and a second one stays separate", () => {
     const lines = [
       '  File "a.py", line 1, in outer',
       "    inner()",

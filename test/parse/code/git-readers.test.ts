@@ -9,7 +9,7 @@ import {
 } from "../../../src/parse/code/git-output.ts";
 
 describe("names and statuses", () => {
-  test("each letter has its word, and renames and copies have two names", () => {
+  test("each letter has its status, and renames and copies have two names", () => {
     const text = "M\0a\0A\0b\nc\0D\0d\0T\0e\0R087\0old\0new\0C100\0from\0to\0X\0odd\0";
     expect(readNameStatus(text)).toEqual([
       { status: "modified", path: "a" },
@@ -22,12 +22,12 @@ describe("names and statuses", () => {
     ]);
   });
 
-  test("what a rename left is touched, what a copy came from is not; each path once", () => {
+  test("both ends of a rename are touched, and only the end of a copy; each path once", () => {
     const changed = readNameStatus("R100\0z\0y\0C100\0m\0n\0M\0y\0");
     expect(touchedPaths(changed)).toEqual(["n", "y", "z"]);
   });
 
-  test("nothing, and a text that was cut off, are read as far as they go", () => {
+  test("empty and cut texts are read as far as possible", () => {
     expect(readNameStatus("")).toEqual([]);
     expect(readNameStatus("M\0a\0M")).toEqual([{ status: "modified", path: "a" }]);
     expect(readNameStatus("M\0a\0R100\0old")).toEqual([{ status: "modified", path: "a" }]);
@@ -154,7 +154,7 @@ describe("diffs", () => {
     expect(copied).toMatchObject({ change: "copied", path: "d", oldPath: "c" });
   });
 
-  test("a diff with its middle cut out gives what is left of it", () => {
+  test("a diff with its middle cut out gives the rest", () => {
     const cut = DIFF.replace(" three\n", "\n[999 bytes were cut here]\n@@ not a header\n");
     const files = readGitDiff(cut);
     expect(files.map(({ path }) => path)).toEqual(readGitDiff(DIFF).map(({ path }) => path));

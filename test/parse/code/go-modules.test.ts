@@ -15,7 +15,7 @@ replace example.com/check => ./check
 const merged = (work: string): string => mergeManifest("go.mod", BASE, work)!;
 
 describe("go.mod with the base's replacements of what the base uses", () => {
-  test("without a change in them it is the work's, letter by letter", () => {
+  test("without changed replacements it is the work's file, unchanged", () => {
     const work = `${BASE}\nrequire example.com/sum v0.0.0\n\nreplace example.com/sum => ./sum\n`;
     expect(merged(work)).toBe(work);
   });
@@ -36,7 +36,7 @@ describe("go.mod with the base's replacements of what the base uses", () => {
     expect(text).toContain("example.com/rows v1.2.0");
   });
 
-  test("versions, and what is new, are the work's", () => {
+  test("versions and new modules are the work's", () => {
     const work = `${BASE.replace("v1.2.0", "v1.3.0").replace("./check", "./nothing")}replace example.com/new => ./new\n`;
     expect(merged(work)).toContain("example.com/rows v1.3.0");
     expect(merged(work)).toContain("example.com/new => ./new");

@@ -21,7 +21,7 @@ describe("a manifest with the base's runner settings and the work's dependencies
     });
   });
 
-  test("package.json: a package of the base that the work takes from a place of its own comes from where it did", () => {
+  test("package.json: a package of the base that the work takes from elsewhere keeps its source", () => {
     const base = { devDependencies: { supertest: "6.3.4", mocha: "10.2.0" } };
     const work = { devDependencies: { supertest: "file:./tools/st", mocha: "10.3.0", real: "npm:supertest@6.3.4" } };
     const merged = mergeManifest("package.json", JSON.stringify(base), JSON.stringify(work));
@@ -31,7 +31,7 @@ describe("a manifest with the base's runner settings and the work's dependencies
     expect(hasMovedPackages(JSON.stringify(base), JSON.stringify(newer))).toBe(false);
   });
 
-  test("a package.json that cannot be read is left as the work has it", () => {
+  test("an unreadable package.json stays as in the work", () => {
     expect(mergeManifest("package.json", "{}", "{")).toBeNull();
     expect(mergeManifest("package.json", "[]", "{}")).toBeNull();
   });
@@ -54,7 +54,7 @@ describe("a manifest with the base's runner settings and the work's dependencies
     expect(merged).not.toContain("harness");
   });
 
-  test("Cargo.toml: what tests use and how it is replaced is the base's, more may be added", () => {
+  test("Cargo.toml: dependencies of tests and replacements are the base's; others may be added", () => {
     const base = `[package]\nname = "shop"\n\n[dev-dependencies]\ncheck = { path = "check" }\n\n[dev-dependencies.rows]\nversion = "1"\n`;
     const work = `[package]\nname = "shop"\n\n[dev-dependencies]\ncheck = { path = "nothing" }\nmore = "1"\n\n[dev-dependencies.rows]\npath = "nothing"\n\n[patch.crates-io]\nserde = { path = "nothing" }\n`;
     const merged = mergeManifest("Cargo.toml", base, work)!;
@@ -71,7 +71,7 @@ describe("a manifest with the base's runner settings and the work's dependencies
     expect(mergeManifest("web/package.json", "", '{ "scripts": { "test": "true" } }')).toBeNull();
   });
 
-  test("package.json: names stand for what they stood for, more may be added", () => {
+  test("package.json: imported names keep their meaning; others may be added", () => {
     const merged = mergeManifest(
       "package.json",
       '{ "imports": { "#check": "./check.js" } }',

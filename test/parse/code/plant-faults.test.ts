@@ -41,13 +41,13 @@ describe("faults in a line", () => {
     expect(faultsIn(path, line)).toEqual([]);
   });
 
-  test("each says how to see that the line is run", () => {
+  test("each has probes that show that the line runs", () => {
     expect(faultsIn("a.js", "sum + price")[0]?.probes[0]).toBe("sum + remandPlantedFault + price");
     expect(faultsIn("a.go", "\tsum += price")[0]?.probes[0]).toBe("\tsum += remandPlantedFault + price");
     expect(faultsIn("a.rs", "    a - b")[0]?.probes[1]).toBe("    a / (a - a) - b");
   });
 
-  test("opposite operators come before other numbers, and these before other texts", () => {
+  test("opposite operators come before other numbers, and these before other strings", () => {
     const [first, second, ...others] = faultsIn("a.js", 'say("so many", a + 7);');
     expect([first?.after, second?.after]).toEqual(['say("so many", a - 7);', 'say("so many", a + 0);']);
     expect(others.at(-1)?.after).toBe('say("so many~", a + 7);');
@@ -63,11 +63,11 @@ describe("faults in a line", () => {
 describe("planting a fault", () => {
   const fault = { line: 2, before: "a + b", after: "a - b" };
 
-  test("finds its line where others were added above", () => {
+  test("finds its line if others were added above", () => {
     expect(withFault("one\ntwo\na + b\n", fault)).toBe("one\ntwo\na - b\n");
   });
 
-  test("cannot be done where the line was changed, or is one of several and not where it was", () => {
+  test("fails if the line changed, or is one of several equal lines and moved", () => {
     expect(withFault("one\na + c\n", fault)).toBeNull();
     expect(withFault("a + b\none\na + b\n", fault)).toBeNull();
     expect(withFault("a + b\na + b\n", fault)).toBe("a + b\na - b\n");

@@ -8,7 +8,7 @@ const value = (text: string): unknown => {
   return read.ok ? JSON.parse(JSON.stringify(read.value)) : read.problem;
 };
 
-describe("what is nearly JSON", () => {
+describe("text that is nearly JSON", () => {
   test.each<[string, unknown]>([
     ['{"a": 1, "b": [1, 2,],}', { a: 1, b: [1, 2] }],
     ["{a: 'b', \"c\": `d`}", { a: "b", c: "d" }],
@@ -55,7 +55,7 @@ describe("what is nearly JSON", () => {
     },
   );
 
-  test("what is nested deeper than anybody nests a verdict is not", () => {
+  test("is refused if it is nested too deeply", () => {
     const nested = (depth: number): string => `{a: ${"[".repeat(depth)}${"]".repeat(depth)}}`;
     expect(readLenientJson(nested(90)).ok).toBe(true);
     expect(readLenientJson(nested(110)).ok).toBe(false);
@@ -77,7 +77,7 @@ describe("what is nearly JSON", () => {
     );
   });
 
-  test("no text makes it throw", () => {
+  test("never throws", () => {
     const pieces = fc.constantFrom(
       "{",
       "}",

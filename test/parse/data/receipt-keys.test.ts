@@ -4,7 +4,7 @@ import { isKeyValidAt, keyIdOf, readReceiptKeys, receiptKeyLine } from "../../..
 const KEY = "A".repeat(43);
 
 describe("a file of public keys", () => {
-  test("has one on each line, with its times and a comment", () => {
+  test("has one key on each line, with its times and a comment", () => {
     const text = `# keys\n\ned25519 ${KEY}\ned25519 ${KEY} from 2026-01-01 to 2026-12-31T00:00:00Z # Ada\r\n`;
     expect(readReceiptKeys(text)).toEqual({
       problems: [],
@@ -21,14 +21,14 @@ describe("a file of public keys", () => {
     });
   });
 
-  test("says which lines are none: a line that is not understood must not widen what counts", () => {
+  test("reports invalid lines: they must not make a key valid", () => {
     const lines = [`rsa ${KEY}`, "ed25519 short", `ed25519 ${KEY} until 2026-01-01`, `ed25519 ${KEY} from tomorrow`];
     const { keys, problems } = readReceiptKeys(lines.join("\n"));
     expect(keys).toEqual([]);
     expect(problems).toEqual(lines.map((line, at) => `line ${at + 1} is not a key: ${line}`));
   });
 
-  test("is read again as it was written", () => {
+  test("reads back as it was written", () => {
     const [key] = readReceiptKeys(`ed25519 ${KEY} from 2026-01-01 to 2026-12-31 # Ada`).keys;
     expect(readReceiptKeys(receiptKeyLine(key!)).keys).toEqual([key]);
   });

@@ -6,7 +6,7 @@ const problems = (text: string) =>
   readYaml("f.yaml", text).problems.map(({ line, column, message, severity }) => ({ line, column, message, severity }));
 
 describe("readYaml", () => {
-  it("reads values and knows their places in the whole file", () => {
+  it("reads values and knows their locations in the whole file", () => {
     const text = "---\r\nlist:\r\n  - a\r\n  - { b: 2 }\r\n---\r\n";
     const yaml = readYaml("f.md", text, 5, text.length - 5);
     expect(yaml.value).toEqual({ list: ["a", { b: 2 }] });
@@ -22,7 +22,7 @@ describe("readYaml", () => {
     expect(yaml.valuePlace(["list", 0])).toMatchObject({ line: 3, column: 5, length: 1 });
   });
 
-  it("knows the nearest place of what is not there", () => {
+  it("knows the nearest location of a missing value", () => {
     const yaml = readYaml("f.yaml", "a:\n  b: 1\n");
     expect(yaml.valuePlace(["a", "x", "y"])).toMatchObject({ line: 1, column: 1 });
     expect(readYaml("f.yaml", "").keyPlace(["x"])).toMatchObject({ line: 1, column: 1, length: 1 });
@@ -36,11 +36,11 @@ describe("readYaml", () => {
     ["a second document", "a: 1\n---\nb: 2\n", 2, 1],
     ["a key given twice", "a: 1\na: 2\n", 2, 1],
     ["an unknown alias", "a: *x\n", 1, 4],
-  ])("says where %s stands", (_what, text, line, column) => {
+  ])("knows the location of %s", (_what, text, line, column) => {
     expect(problems(text)[0]).toMatchObject({ line, column, severity: "error" });
   });
 
-  it("keeps reading behind a key that was given twice, and behind a tag it does not know", () => {
+  it("continues after a duplicate key, and after an unknown tag", () => {
     expect(readYaml("f", "a: 1\na: 2\nb: 3\n").value).toEqual({ a: 2, b: 3 });
     const tagged = readYaml("f", "a: !secret x\n");
     expect(tagged.value).toEqual({ a: "x" });
@@ -60,7 +60,7 @@ describe("readYaml", () => {
     expect(readYaml("f", "a: &a [*a]\n").problems[0]).toMatchObject({ severity: "error" });
   });
 
-  it("keeps `__proto__` a key like any other", () => {
+  it("keeps `__proto__` as an ordinary key", () => {
     const { value } = readYaml("f", "__proto__: { polluted: true }\na: 1\n");
     expect(Object.keys(value as object)).toEqual(["__proto__", "a"]);
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
@@ -94,13 +94,13 @@ describe("readYaml", () => {
     ]);
   });
 
-  it("refuses a key that is no text, and shows no line that nobody can read", () => {
+  it("refuses a key that is not text, and shows no unreadable line", () => {
     expect(problems("? [a]\n: 1\nb: 2\n")).toMatchObject([{ line: 1, message: "a key must be plain text" }]);
     const long = readYaml("f", `a: "${"x".repeat(3000)}"\n`).valuePlace(["a"]);
     expect(long).toEqual({ file: "f", line: 1, column: 4 });
   });
 
-  it("takes half a character for what it is", () => {
+  it("reads half a surrogate pair unchanged", () => {
     expect(readYaml("f", "a: \ud800\n").value).toEqual({ a: "\ud800" });
   });
 });

@@ -9,7 +9,7 @@ const VALUE = "correct-horse/battery+staple?9";
 const LISTED = "[redacted:listed]";
 const clean = (text: string, literals: readonly string[] = [VALUE]): string => redactCertain(text, { literals });
 
-describe("a listed value is taken out in every form in which it is written", () => {
+describe("a listed value is removed in every form", () => {
   const base64 = (text: string): string => Buffer.from(text).toString("base64");
   const odd = `${VALUE}"\\/ü€`;
   test.each([
@@ -28,7 +28,7 @@ describe("a listed value is taken out in every form in which it is written", () 
     expect(mayHoldSecret(written, { literals: [VALUE, odd] })).toBe(true);
   });
 
-  test("in base64 behind a user name of any length, as a login is sent", () => {
+  test("in base64 after a user name of any length, as a login is sent", () => {
     for (const user of ["", "a", "ab", "abc", "abcd"]) {
       const sent = base64(`${user}:${VALUE}`);
       const left = clean(`Basic ${sent}`).replace(LISTED, "");
@@ -45,7 +45,7 @@ describe("a listed value is taken out in every form in which it is written", () 
   });
 });
 
-test("a private key whose beginning was cut off goes from where its text begins", () => {
+test("a private key whose beginning was cut off is removed from the start of its text", () => {
   const body = `${"aB3dE6gH9kL2nP5r".repeat(4)}\n`.repeat(3);
   expect(clean(`a line before it\n${body}-----END RSA PRIVATE KEY-----\nafter`)).toBe(
     "a line before it\n[redacted:private-key]\nafter",
@@ -57,13 +57,13 @@ test("a whole private key is found once", () => {
   expect(findPrivateKeys(`a\n${key}\nb\n${key}`)).toHaveLength(2);
 });
 
-test("passwords in addresses go, and guesses by name stay", () => {
+test("passwords in URLs are removed, and guesses by name stay", () => {
   expect(clean("postgres://me:s3cret@db/x and password=hunter2")).toBe(
     "postgres://me:[redacted:url-password]@db/x and password=hunter2",
   );
 });
 
-describe("what is stored is not altered by mistake", () => {
+describe("stored text is not changed by mistake", () => {
   const hex = (length: number): fc.Arbitrary<string> =>
     fc.string({ minLength: length, maxLength: length, unit: fc.constantFrom(..."0123456789abcdef") });
   const name = fc.string({ minLength: 1, maxLength: 12, unit: fc.constantFrom(..."abcXYZ019_-.") });
@@ -104,7 +104,7 @@ describe("what is stored is not altered by mistake", () => {
     harmless,
   );
 
-  test("redacting twice is redacting once, nothing known is left, and the quick look misses nothing", () => {
+  test("redacting twice changes nothing more, no known secret is left, and the quick check misses none", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 16 }), fc.constantFrom("", " "), (pieces, between) => {
         const text = pieces.join(between);

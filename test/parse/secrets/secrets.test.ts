@@ -37,7 +37,7 @@ const TOKENS: readonly (readonly [kind: string, secret: string])[] = [
   ["jwt", `eyJ${chars(30)}.eyJ${chars(60)}.${chars(43)}`],
 ];
 
-describe("tokens that are told by how they begin", () => {
+describe("tokens known by their beginning", () => {
   test.each(TOKENS)("%s", (kind, secret) => {
     for (const [before, after] of [
       ["", ""],
@@ -53,7 +53,7 @@ describe("tokens that are told by how they begin", () => {
     }
   });
 
-  test("several in one line are each taken out and counted", () => {
+  test("several in one line are each removed and counted", () => {
     const line = TOKENS.map(([, secret]) => secret).join(" ");
     const { text, counts } = redactSecrets(line);
     expect(text).toBe(TOKENS.map(([kind]) => `[redacted:${kind}]`).join(" "));
@@ -70,7 +70,7 @@ describe("tokens that are told by how they begin", () => {
     `commit ${chars(40, "0123456789abcdef")}`,
     "sha512-DfWwnfp9t4kCorSWsL0/d9pNvAC6n7kYWs239r325WeRllRg9FlTtVgdzz==",
     "at Object.<anonymous> (/home/me/project/src/token.ts:12:34)",
-  ])("what is none stays: %s", (text) => {
+  ])("other text stays: %s", (text) => {
     expect(clean(text)).toBe(text);
   });
 });
@@ -94,7 +94,7 @@ describe("private keys", () => {
     expect(clean(key("PRIVATE KEY").replaceAll("\n", "\n+ "))).toBe("[redacted:private-key]");
   });
 
-  test("whose end was cut off goes as far as it may reach", () => {
+  test("whose end was cut off is removed as far as it may reach", () => {
     const [begin, ...rest] = key("RSA PRIVATE KEY").split("\n");
     expect(clean(`${begin}\n${rest[0]}\n... then this`)).toBe("[redacted:private-key]... then this");
     expect(clean(`${begin}\n${rest[0]}\n#${"-".repeat(30_000)}\n-----END`)).toContain("[redacted:private-key]#---");
@@ -106,7 +106,7 @@ describe("private keys", () => {
   });
 });
 
-describe("what a name, a header or an address gives away", () => {
+describe("secrets after a name, a header or in a URL", () => {
   test.each([
     ["password=hunter2", "password=[redacted:password]"],
     ["DB_PASSWORD=hunter2 next", "DB_PASSWORD=[redacted:password] next"],
@@ -172,34 +172,34 @@ describe("what a name, a header or an address gives away", () => {
   });
 });
 
-describe("what is listed", () => {
-  test("goes wherever it stands, and as JSON and addresses write it", () => {
+describe("listed texts", () => {
+  test("are removed anywhere, also as JSON and URLs write them", () => {
     const secret = 'pa"ss wörd/1';
     const text = [secret, JSON.stringify({ a: secret }), encodeURIComponent(secret)].join("\n");
     const mark = "[redacted:listed]";
     expect(clean(text, [secret])).toBe(`${mark}\n{"a":"${mark}"}\n${mark}`);
   });
 
-  test("goes where two of them overlap, and where one is in the other", () => {
+  test("are removed if two overlap, or one contains the other", () => {
     expect(clean("xabcdefx", ["abcd", "cdef"])).toBe("x[redacted:listed]x");
     expect(clean("abcdabcdabcd", ["abcdabcd"])).toBe("[redacted:listed]");
     expect(clean("xabcdefghx", ["abcdefgh", "cdef"])).toBe("x[redacted:listed]x");
   });
 
-  test("goes also in its single lines", () => {
+  test("are also removed line by line", () => {
     const key = `${chars(40)}\n${chars(30)}`;
     expect(clean(`> ${chars(40)}\n> ${chars(30)}`, [key])).toBe("> [redacted:listed]\n> [redacted:listed]");
   });
 
-  test("goes also where it comes about beside a mark", () => {
+  test("are also removed if a redaction forms one", () => {
     expect(clean("aaaabb", ["aaaa", "d]bb"])).not.toContain("d]bb");
   });
 
-  test("of fewer than four characters is passed over", () => {
+  test("of fewer than four characters are ignored", () => {
     expect(clean("abc abc", ["abc"])).toBe("abc abc");
   });
 
-  test("no literal survives, whatever the text is", () => {
+  test("no listed text is left in any text", () => {
     const literal = fc.string({
       minLength: 4,
       maxLength: 12,
@@ -222,7 +222,7 @@ describe("what is listed", () => {
     );
   });
 
-  test("values of an environment are listed when they are secrets", () => {
+  test("include values of an environment that are secrets", () => {
     const values = secretValues({
       NODE_ENV: "production",
       PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin",
@@ -239,7 +239,7 @@ describe("what is listed", () => {
 });
 
 describe("a person's own patterns", () => {
-  test("are applied everywhere, and an empty match is none", () => {
+  test("are applied everywhere, and an empty match does not count", () => {
     const patterns = [
       { kind: "ticket", pattern: /ACME-\d+/ },
       { kind: "nothing", pattern: /z*/g },
@@ -250,7 +250,7 @@ describe("a person's own patterns", () => {
   });
 });
 
-describe("the whole", () => {
+describe("the whole redactor", () => {
   const piece = fc.oneof(
     fc.constantFrom(
       ...TOKENS.map(([, secret]) => secret),
@@ -273,7 +273,7 @@ describe("the whole", () => {
     fc.string({ maxLength: 8 }),
   );
 
-  test("lets no known token through, and leaves what is clean as it is", () => {
+  test("lets no known token through, and leaves clean text unchanged", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
         const once = clean(pieces.join(" "));

@@ -25,7 +25,7 @@ describe("readStoryFile", () => {
     expect(read("").story).toMatchObject({ id: "card-1", title: "card-1", body: "" });
   });
 
-  it("takes a criterion out of the count on a person's word, and on nothing less", () => {
+  it("excuses a criterion only with a person's name and reason", () => {
     const body = "## Acceptance criteria\n\n- [ ] it opens\n- [ ] it closes\n";
     const excused = "excused: [{ criterion: AC2, by: Ada, reason: nothing closes it }]";
     const { story, problems } = read(`---\n${excused}\n---\n\n${body}`);
@@ -47,7 +47,7 @@ describe("readStoryFile", () => {
     expect(read(`---\n${key}: a\n---\n`).story?.dependsOn).toEqual(["a"]);
   });
 
-  it("takes the number of a person's own id or label for text", () => {
+  it("reads a number as an id or label", () => {
     expect(read("---\nid: 42\nlabels: [1, true, s]\n---\n").story).toMatchObject({
       id: "42",
       labels: ["1", "true", "s"],
@@ -70,7 +70,7 @@ describe("readStoryFile", () => {
     ]);
   });
 
-  it("takes refine for done where research was built on it, unless the file says otherwise", () => {
+  it("counts refine as done if research is, unless the file says otherwise", () => {
     expect(read("---\nresearch_complete: true\n---\n").story?.completed).toEqual(["refine", "research"]);
     expect(read("---\nresearch_complete: true\nrefinement_complete: false\n---\n").story?.completed).toEqual([
       "research",
@@ -126,7 +126,7 @@ describe("readStoryFile", () => {
       "2:19 error: `reviews_complete` must be true or false, and is 3 | Write true or false, without quotes.",
       {},
     ],
-  ])("points at `%s`, and still reads the story", (line, message, rest) => {
+  ])("points to `%s`, and still reads the story", (line, message, rest) => {
     expect(messages(`---\n${line}\n---\n`)).toEqual([message]);
     expect(read(`---\n${line}\n---\n`).story).toMatchObject({ id: "card-1", ...rest });
   });
@@ -142,7 +142,7 @@ describe("readStoryFile", () => {
     expect(messages("---\nx-estimate: 5\nx-needs: [a]\n---\n")).toEqual([]);
   });
 
-  it("reads the words of S4's statuses in other spellings", () => {
+  it("reads the statuses of S4 in other spellings", () => {
     expect(read("---\nstatus: In_Progress\n---\n").story?.shelf).toBe("in-progress");
   });
 
@@ -157,7 +157,7 @@ describe("readStoryFile", () => {
     expect(problems[0]).toMatchObject({ line, column, severity: "error", file: "stories/card-1.md" });
   });
 
-  it("has no story for a file whose name is no id, and says so", () => {
+  it("has no story for a file whose name is not an id, and reports it", () => {
     expect(readStoryFile("stories/my story.md", "# T\n")).toMatchObject({
       story: null,
       problems: [{ line: 1, column: 1 }],
@@ -168,7 +168,7 @@ describe("readStoryFile", () => {
     expect(messages("---\nid: a b\npriority: x\nstatus: y\n---\n")).toHaveLength(3);
   });
 
-  it("notices front matter that does not begin the file", () => {
+  it("reports front matter that does not begin the file", () => {
     expect(messages("\n---\nid: a\n---\n")).toEqual([
       "2:1 warning: this is not read as front matter, because it does not begin the file | Put its opening --- on the first line of the file, at the beginning of the line.",
     ]);
@@ -242,7 +242,7 @@ describe("acceptance criteria", () => {
     ]);
   });
 
-  it("is not fooled by code, comments, other headings and rules", () => {
+  it("ignores code, comments, other headings and rules", () => {
     const body = [
       "```md",
       "## Acceptance Criteria",
@@ -272,11 +272,11 @@ describe("acceptance criteria", () => {
     expect(criteria(body.join("\n"))).toEqual(["AC1 real", "AC2 real too", "AC3 and this"]);
   });
 
-  it("takes a line in bold for a heading", () => {
+  it("reads a bold line as a heading", () => {
     expect(criteria("**Acceptance Criteria:**\n\n- a\n\n**Constraints**\n- b\n")).toEqual(["AC1 a"]);
   });
 
-  it("looks further where the first heading had nothing under it", () => {
+  it("continues if the first heading has nothing under it", () => {
     expect(criteria("## Acceptance Criteria\n\n## Other\n- x\n\n## Acceptance Criteria\n- a\n")).toEqual(["AC1 a"]);
   });
 
@@ -286,7 +286,7 @@ describe("acceptance criteria", () => {
     ]);
   });
 
-  it("reads a thousand and says that there are more; deep nesting ends at six", () => {
+  it("reads a thousand and reports more; nesting ends at six levels", () => {
     const many = read(`## Acceptance Criteria\n${"- x\n".repeat(1500)}`);
     expect(many.story?.criteria).toHaveLength(1000);
     expect(many.problems).toMatchObject([{ line: 1, severity: "warning" }]);

@@ -55,7 +55,7 @@ describe("readStoryFiles", () => {
     ]);
   });
 
-  it("suggests what a missing dependency may have been meant to be", () => {
+  it("suggests a name for a missing dependency", () => {
     const { stories, problems } = readStoryFiles([file("checkout-retry"), file("b", ["checkout-rety", "nowhere"])]);
     expect(stories).toHaveLength(2);
     expect(problems.map((p) => [p.line, p.column, p.hint])).toEqual([
@@ -90,7 +90,7 @@ describe("readStoryFiles", () => {
     ]);
   });
 
-  it("walks a chain of a hundred thousand stories, closed or not", () => {
+  it("handles a chain of a hundred thousand stories, closed or not", () => {
     const names = Array.from({ length: 100_000 }, (_, i) => `s${i}`);
     const graph = new Map(names.map((name, i) => [name, i + 1 < names.length ? [`s${i + 1}`] : []]));
     expect(findCycles(graph)).toEqual([]);
@@ -101,7 +101,7 @@ describe("readStoryFiles", () => {
     expect(cycleText(cycle!).split(" → ")).toHaveLength(21);
   });
 
-  it("finds a cycle where there is one, and only there", () => {
+  it("finds a cycle if there is one, and none otherwise", () => {
     const edges = fc.array(fc.tuple(fc.nat(7), fc.nat(7)), { maxLength: 20 });
     fc.assert(
       fc.property(edges, (pairs) => {

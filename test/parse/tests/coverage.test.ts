@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { readCoverage } from "../../../src/parse/tests/coverage.ts";
 
 describe("lcov", () => {
-  test("sums where they are given, else each line is counted", () => {
+  test("uses the sums if given, and otherwise counts lines", () => {
     const text =
       "TN:\nSF:src/a.ts\nDA:1,5\nDA:2,0\nBRDA:1,0,0,3\nBRDA:1,0,1,-\nLF:10\nLH:8\nBRF:4\nBRH:1\nend_of_record\n";
     const counted =
@@ -21,7 +21,7 @@ describe("lcov", () => {
     expect(readCoverage(text + counted)).toMatchObject({ lines: { covered: 10, total: 13 } });
   });
 
-  test("nobody has covered more than there is, and no branch is no figure", () => {
+  test("covers at most all lines, and has no figure without branches", () => {
     expect(readCoverage("SF:a\nLF:2\nLH:9\nend_of_record")).toEqual({
       lines: { covered: 2, total: 2 },
       branches: null,
@@ -31,7 +31,7 @@ describe("lcov", () => {
 });
 
 describe("Cobertura", () => {
-  test("the root's own numbers", () => {
+  test("uses the root's own numbers", () => {
     expect(
       readCoverage(
         '<?xml version="1.0"?><!DOCTYPE coverage SYSTEM "http://x/y.dtd"><coverage lines-valid="200" lines-covered="150" branches-valid="40" branches-covered="10" line-rate="0.75"></coverage>',
@@ -39,7 +39,7 @@ describe("Cobertura", () => {
     ).toEqual({ lines: { covered: 150, total: 200 }, branches: { covered: 10, total: 40 }, problem: null });
   });
 
-  test("its lines, where the root has only rates; a method's lines are not counted twice", () => {
+  test("counts lines if the root has only rates; a method's lines are not counted twice", () => {
     const lines = '<line number="1" hits="3"/><line number="2" hits="0" branch="true" condition-coverage="50% (1/2)"/>';
     expect(
       readCoverage(
@@ -68,7 +68,7 @@ test.each([
   ["<testsuite/>", "it is XML, but not Cobertura's"],
   ["{}", "it is JSON, but no summary of Istanbul's with lines in it"],
   ['{"total": {"lines": {"total": -3, "covered": "x"}}}', "it is JSON, but no summary of Istanbul's with lines in it"],
-])("%j says nothing", (text, problem) => {
+])("%j is not readable", (text, problem) => {
   expect(readCoverage(text)).toEqual({ lines: null, problem });
 });
 

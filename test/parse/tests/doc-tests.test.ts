@@ -17,12 +17,12 @@ pub fn one() -> i32 { 1 }
 const python = (expected: string, body = "a + b"): string =>
   `def add(a, b):\n    """Adds.\n\n    >>> add(1, 2)\n    ${expected}\n\n    More.\n    """\n    return ${body}\n`;
 
-describe("the base's examples in comments take the place of the work's", () => {
-  test("Rust: what the work expects is put back, and its code stays", () => {
+describe("the base's examples in comments replace the work's", () => {
+  test("Rust: changed expectations are restored, and the code stays", () => {
     expect(spliceDocTests("src/lib.rs", rust("3"), rust("-1", "a - b"))).toBe(rust("3", "a - b"));
   });
 
-  test("Rust: one that the work adds stays, also beside one that it changed", () => {
+  test("Rust: an added example stays, also next to a changed one", () => {
     const added = "/// ```\n/// assert!(true);\n/// ```\n";
     expect(spliceDocTests("src/lib.rs", rust("3"), rust("3", "a + b", added))).toBeNull();
     expect(spliceDocTests("src/lib.rs", rust("3"), rust("-1", "a - b", added))).toBe(rust("3", "a - b", added));

@@ -21,7 +21,7 @@ describe("source files that hold tests", () => {
     expect(spliceInlineTests("src/lib.rs", RUST, work)).toBe(RUST.replace("a - b", "a * b"));
   });
 
-  test("a module that the work deleted is back, and one that it added is gone", () => {
+  test("a deleted module is restored, and an added one is removed", () => {
     const product = "pub fn add(a: i32, b: i32) -> i32 { a - b }\n";
     expect(spliceInlineTests("src/lib.rs", RUST, product)).toContain("assert_eq!(add(1, 2), 3");
     expect(spliceInlineTests("src/lib.rs", product, RUST)).not.toContain("assert_eq!");
@@ -37,7 +37,7 @@ describe("source files that hold tests", () => {
     );
   });
 
-  test("a file without tests is the product alone", () => {
+  test("a file without tests belongs to the product", () => {
     expect(spliceInlineTests("src/a.ts", "export const a = 1;\n", "export const a = 2;\n")).toBeNull();
     expect(spliceInlineTests("src/a.rs", "fn a() {}\n", "fn b() {}\n")).toBeNull();
   });

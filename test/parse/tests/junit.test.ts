@@ -48,7 +48,7 @@ describe("JUnit's XML", () => {
     expect(report.failures[0]!.detail).not.toContain("node:internal");
   });
 
-  test("as pytest and the JVM's tools write it: the class stands in front", () => {
+  test("as pytest and the JVM's tools write it: the class comes first", () => {
     const report =
       read(`<?xml version="1.0"?><testsuite errors="0" failures="2" tests="3" timestamp="2026-01-02T03:04:05">
       <testcase classname="tests.test_a.TestOuter" name="test_inner"><failure message="ValueError: bad">tests/test_a.py:6: ValueError</failure></testcase>
@@ -64,7 +64,7 @@ describe("JUnit's XML", () => {
     expect(report.writtenAt).toBeNull();
   });
 
-  test("what the head says is believed where it is worse", () => {
+  test("the totals in the attributes count if they are worse", () => {
     expect(read('<testsuite tests="2" failures="1" errors="1"><testcase name="a"/></testsuite>').counts).toEqual({
       total: 3,
       passed: 1,
@@ -94,13 +94,13 @@ describe("JUnit's XML", () => {
     expect(problemOf(text)).toBe(problem);
   });
 
-  test("nothing that a text declares of its own is expanded or fetched", () => {
+  test("declared entities are neither expanded nor fetched", () => {
     const laughs = `<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>
       <testsuite><testcase name="&b; &f; &#x41;&#66;&#1114112;&amp;lt;"><failure/></testcase></testsuite>`;
     expect(told(read(laughs))).toEqual(["null:null &b; &f; AB&#1114112;&lt;: failed"]);
   });
 
-  test("whatever comes, it does not throw", () => {
+  test("never throws", () => {
     const pieces = fc.constantFrom("<", ">", "/", "testsuite", "testcase", "failure", " name=", '"', "'", "<![CDATA[", "]]>", "<!--", "-->", "<!", "[", "&#x;", "&lt;", "x", "\n"); // prettier-ignore
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 40 }), (parts) => {
@@ -110,7 +110,7 @@ describe("JUnit's XML", () => {
     );
   });
 
-  test("costs in proportion to its length, whatever is in it", () => {
+  test("takes time in proportion to the length of any text", () => {
     const expectLinear = (begin: string, unit: string): void =>
       expectLinearCost(2_000_000, (n) => {
         const text = begin + unit.repeat(n / unit.length);
@@ -233,14 +233,14 @@ describe("JSON", () => {
     expect(problemOf(text)).toMatch(problem);
   });
 
-  test("values of the wrong kind are passed over", () => {
+  test("values of the wrong kind are ignored", () => {
     const odd = { numTotalTests: "x", numFailedTests: -1, testResults: [null, 7, { name: 3, assertionResults: [{ status: "failed", title: 1 }] }], startTime: {} }; // prettier-ignore
     expect(read(JSON.stringify(odd))).toMatchObject({ failures: [{ message: "failed" }], writtenAt: null });
     expect(read('{"stats": null, "failures": [null]}').failures).toHaveLength(1);
     expect(read('{"summary": [], "tests": ["x", {"outcome": "failed"}], "exitcode": 0}').failures).toHaveLength(1);
   });
 
-  test("no more failures than anybody reads", () => {
+  test("the number of failures is limited", () => {
     const cases = Array.from({ length: 300 }, (_, at) => `<testcase name="t${at}"><failure/></testcase>`);
     expect(read(`<testsuite>${cases.join("")}</testsuite>`)).toMatchObject({ more: 100, counts: { failed: 300 } });
   });

@@ -29,7 +29,7 @@ const read = (...mutants: readonly object[]): readonly Mutant[] => {
 };
 
 describe("a report of mutation testing", () => {
-  test("says what was changed into what, and what the tests said", () => {
+  test("has each change with the result of the tests", () => {
     expect(read(mutant("Survived"))).toEqual([
       {
         file: "src/cap.js",
@@ -58,22 +58,22 @@ describe("a report of mutation testing", () => {
     [report({ status: "Killed", location: { start: {}, end: {} } }), "has a mutant that cannot be read"],
     [report({ status: "Killed", location: { start: null, end: 1 } }), "has a mutant that cannot be read"],
     ['{"files": {"a.js": {"mutants": [1]}}}', "has a mutant that cannot be read"],
-  ])("%s is no report", (text, problem) => {
+  ])("%s is not a report", (text, problem) => {
     expect(readMutationReport(text)).toMatchObject({ ok: false, problem: expect.stringContaining(problem) });
   });
 
-  test("a report without sources is read all the same", () => {
+  test("a report without sources is read too", () => {
     const text = JSON.stringify({ files: { "a.py": { mutants: [mutant("Survived", { replacement: undefined })] } } });
     expect(readMutationReport(text)).toMatchObject({ mutants: [{ original: "", replacement: "" }] });
   });
 
-  test("nothing makes it throw", () => {
+  test("never throws", () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => void readMutationReport(JSON.stringify({ files: value }))));
   });
 });
 
 describe("the score", () => {
-  test("is killed of killable, rounded down; what timed out, was ignored or could not run is apart", () => {
+  test("is killed of killable, rounded down; timeouts, ignored and invalid faults are separate", () => {
     const kinds = [
       ...Array.from({ length: 2 }, () => "Killed"),
       "Survived",
@@ -89,7 +89,7 @@ describe("the score", () => {
     expect(many.score).toBe(99.9);
   });
 
-  test("of nothing is no score", () => {
+  test("does not exist without faults", () => {
     expect(mutationScore(read(mutant("Ignored"), mutant("Pending")))).toMatchObject({
       score: null,
       words: "nothing could be killed, 1 ignored, 1 never tried",
@@ -101,7 +101,7 @@ describe("a survivor", () => {
   const found = (mutatorName: string, more: object = {}) =>
     survivorFinding(survivors(read(mutant("Survived", { mutatorName, ...more })))[0]!);
 
-  test("is a finding with its place, what was changed, and a test that would tell", () => {
+  test("is a finding with its location, its change, and a recommended test", () => {
     expect(found("EqualityOperator")).toMatchObject({
       file: "src/cap.js",
       line: 2,
@@ -116,7 +116,7 @@ describe("a survivor", () => {
     );
   });
 
-  test("in code that no test runs says so", () => {
+  test("in code that no test runs is reported as such", () => {
     expect(survivorFinding(read(mutant("NoCoverage"))[0]!).detail).toContain("No test runs this code");
   });
 

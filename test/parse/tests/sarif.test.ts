@@ -6,7 +6,7 @@ const at = (uri: string, startLine: number) => [
   { physicalLocation: { artifactLocation: { uri }, region: { startLine } } },
 ];
 
-test("the errors of a run, with their places", () => {
+test("reads the errors of a run, with their locations", () => {
   const { report } = read({
     version: "2.1.0",
     runs: [
@@ -45,12 +45,12 @@ test("the errors of a run, with their places", () => {
   );
 });
 
-test("a tool that did not get to its end has not judged", () => {
+test("a tool that did not finish gives no result", () => {
   const run = { tool: { driver: { name: "lint" } }, invocations: [{ executionSuccessful: false }], results: [] };
   expect(read({ version: "2.1.0", runs: [run] }).problem).toBe("lint says that it did not run to its end");
 });
 
-test("whatever else it holds, it is read or passed over", () => {
+test("other contents are read or ignored", () => {
   expect(
     read({ version: "2.1.0", runs: [null, 7, { results: [null, { level: "error" }] }] }).report?.failures,
   ).toMatchObject([{ message: "no message", file: null, line: null }]);

@@ -34,19 +34,19 @@ describe("a report of names", () => {
     ["with a test without a name", whole({ outcome: "passed", file: "/work/a.ts" })],
     ["without a runner", report(passed, { ended: true })],
     ["that is empty", ""],
-  ])("%s is incomplete, and no test passes by it", (_, text) => {
+  ])("%s is incomplete, and proves no pass", (_, text) => {
     expect(readNameReport(text).isComplete).toBe(false);
     const { names, output } = namesOf("", text);
     expect([names.level, names.tests, output.passed]).toEqual(["none", [], []]);
   });
 
-  it("is not believed where the output counts more tests than it names", () => {
+  it("does not count if the output counts more tests than it names", () => {
     const printed = " RUN  v4.1.0 /work\n\n      Tests  3 passed (3)\n";
     expect(namesOf(printed, whole(passed)).names.level).toBe("counts");
     expect(namesOf(printed.replaceAll("3", "1"), whole(passed)).names.level).toBe("all");
   });
 
-  it("is incomplete as a whole where one of several runners did not end", () => {
+  it("is incomplete if one of several runners did not end", () => {
     expect(namesOf("", whole(passed), report({ runner: "pytest" })).names.level).toBe("none");
   });
 });
@@ -68,7 +68,7 @@ describe("a printed failure and its report", () => {
     ]);
   });
 
-  it("get the test's file where the error was thrown elsewhere", () => {
+  it("get the test's file if the error was thrown elsewhere", () => {
     const tap = [
       "TAP version 13",
       "# Subtest: removes",
@@ -94,7 +94,7 @@ describe("a printed failure and its report", () => {
     ]);
   });
 
-  it("that is not printed is added; a parent of a failed part is not", () => {
+  it("that is not printed is added; a test with a failed part is not", () => {
     const go = { outcome: "failed", package: "example.com/cart", file: "/work/cart_test.go" };
     const text = whole({ ...go, name: "TestOuter" }, { ...go, name: "TestOuter/inner" });
     expect(namesOf("", text).output.failures.map(({ test }) => test)).toEqual(["TestOuter/inner"]);
@@ -132,7 +132,7 @@ describe("names from the output alone", () => {
     expect(output.failures[0]!.message).toContain("should be strictly equal");
   });
 
-  it("are files where only these are printed", () => {
+  it("are files if only these are printed", () => {
     const jest = "PASS ./cart.test.js\nFAIL ./order.test.js\n\nTests:       1 failed, 4 passed, 5 total\n";
     const { names } = namesOf(jest);
     expect(names).toMatchObject({ level: "files" });
@@ -162,7 +162,7 @@ describe("names from the output alone", () => {
     expect(namesOf(ctest).names).toMatchObject({ level: "all", tests: [{ outcome: "failed" }, { outcome: "passed" }] });
   });
 
-  it("are none where nothing is known", () => {
+  it("are none if nothing is known", () => {
     expect(namesOf("hello\n").names).toEqual({ level: "none", runners: [], tests: [] });
   });
 });

@@ -52,7 +52,7 @@ describe("test runners", () => {
     },
   );
 
-  test("vitest in a workspace: paths are said from the root, and the line is the test's own", () => {
+  test("vitest in a workspace: paths are relative to the root, and the line is the test's own", () => {
     const output = [
       "> @shop/app@1.0.0 test",
       " RUN  v3.2.7 /project/packages/app",
@@ -76,7 +76,7 @@ describe("test runners", () => {
     ]);
   });
 
-  test("maven tells what failed, and not how to ask it for more", () => {
+  test("maven: reads failures, without its advice", () => {
     expect(told(sample("maven"))).toEqual([
       "PriceTest.java:15 PriceTest > discounts: expected: <900> but was: <1100>",
       "PriceTest.java:20 PriceTest > breaks: IllegalState no price",
@@ -103,7 +103,7 @@ describe("test runners", () => {
     });
   });
 
-  test("gradle tells failures with their places, with a stack or without", () => {
+  test("gradle: reads failures with their locations, with or without a stack", () => {
     const output = [
       "> Task :test FAILED",
       "",
@@ -125,7 +125,7 @@ describe("test runners", () => {
     expect(read("> Task :test\nBUILD SUCCESSFUL in 2s\n").ranTests).toBeNull();
   });
 
-  test("ctest and automake tell which programs failed; an assertion of C says where", () => {
+  test("ctest and automake: read failed programs, with the location of a C assertion", () => {
     expect(told(sample("ctest"))).toEqual([
       "test.c:6 prices: t: test.c:6: main: Assertion `discount(1000, 10) == 900' failed.",
     ]);
@@ -157,7 +157,7 @@ describe("test runners", () => {
     expect(read("ok  \texample.com/a\t0.002s\n")).toMatchObject({ counts: null, ranTests: true, failures: [] });
   });
 
-  test("parts of a Python test that fail by themselves are a failure of that test, told by the first of them", () => {
+  test("failing subtests of a Python test are one failure of that test, with the first message", () => {
     expect(told(sample("pytest-subtests"))).toEqual([
       "test_s.py:6 T > test_a: AssertionError: 0 != 1",
       "test_s.py:9 T > test_b: AssertionError: False is not true",
@@ -168,7 +168,7 @@ describe("test runners", () => {
     ]);
   });
 
-  test("two runs in one output are added up; one that does not count makes the sum unknown", () => {
+  test("two runs in one output are added up; a run without counts makes the sum unknown", () => {
     expect(read(sample("vitest") + sample("pytest")).counts).toEqual({ total: 9, passed: 2, failed: 5, skipped: 2 });
     expect(read(sample("vitest") + sample("vitest")).counts?.total).toBe(8);
     expect(read(sample("vitest") + sample("go")).counts).toBeNull();
@@ -185,7 +185,7 @@ describe("test runners", () => {
     expect(read(sample(name)).notLoaded).toEqual(files);
   });
 
-  test("how long a test took is no part of its name in node-tap's output", () => {
+  test("the duration of a test is not part of its name in node-tap's output", () => {
     const output = (ok: string, ms: string): string => `TAP version 13
 # Subtest: test/cmp.js
     # Subtest: 1.0.0 0.9.9
@@ -239,18 +239,21 @@ test at test/b.test.mjs:1:1
   });
 
   // S3.12
-  test.each(["node-tap-load", "node-spec-load"])("%s: a file that does not load says why, and where", (name) => {
-    const output = read(sample(name));
-    expect(output.notLoaded).toEqual(["test/price.test.js"]);
-    expect(output.failures).toMatchObject([
-      {
-        test: "test/price.test.js",
-        file: "test/price.test.js",
-        message: "SyntaxError: Unexpected token ';' (price.js:2)",
-      },
-    ]);
-    expect(output.failures[0]!.detail).toContain("test/price.test.js:2:19");
-  });
+  test.each(["node-tap-load", "node-spec-load"])(
+    "%s: a file that does not load has the reason and the location",
+    (name) => {
+      const output = read(sample(name));
+      expect(output.notLoaded).toEqual(["test/price.test.js"]);
+      expect(output.failures).toMatchObject([
+        {
+          test: "test/price.test.js",
+          file: "test/price.test.js",
+          message: "SyntaxError: Unexpected token ';' (price.js:2)",
+        },
+      ]);
+      expect(output.failures[0]!.detail).toContain("test/price.test.js:2:19");
+    },
+  );
 
   test("tape counts tests and not assertions, and a file that ava could not load ran no test", () => {
     const tape = read(sample("tape"));
@@ -270,13 +273,13 @@ test at test/b.test.mjs:1:1
     });
   });
 
-  test("the tests that passed are known where the runner names them", () => {
+  test("passed tests are known if the runner names them", () => {
     expect(read(sample("cargo")).passed).toEqual([{ test: "tests::ok", file: null }]);
     expect(read(sample("node-tap")).passed).toHaveLength(1);
     expect(read(sample("pytest")).passed).toEqual([]);
   });
 
-  test("output of an unknown runner says nothing", () => {
+  test("output of an unknown runner gives no result", () => {
     expect(read("compiling…\nall good, 3 tests passed\n")).toEqual({
       runners: [],
       counts: null,
@@ -356,7 +359,7 @@ describe("failing tests", () => {
     ["cargo", ["src/lib.rs:5 tests::adds: assertion `left == right` failed"]],
     ["go", ["add_test.go:9 TestAdds: add(1, 2) = -1, want 3", "add_test.go:17 TestOuter/inner: Not equal"]],
     ["go-verbose", ["add_test.go:9 TestAdds: add(1, 2) = -1, want 3"]],
-  ])("of %s: name, place and words", (name, failures) => {
+  ])("of %s: name, location and message", (name, failures) => {
     expect(told(sample(name))).toEqual(failures);
   });
 
@@ -366,14 +369,14 @@ describe("failing tests", () => {
     expect(told(text)).toEqual(["inv/stock.py:11 tests.test_stock.Stock.test_take: inv.stock.OutOfStock: nut: 5 of 5"]);
   });
 
-  test("colours and line ends of another system change nothing", () => {
+  test("colors and line ends of another system change nothing", () => {
     const text = sample("vitest")
       .replaceAll("\n", "\r\n")
       .replace(" FAIL  test/a", "\u001b[41m\u001b[1m FAIL \u001b[22m\u001b[49m test/a");
     expect(told(text)).toEqual(VITEST);
   });
 
-  test("a project's name in front of a file is not a part of it", () => {
+  test("a project's name before a file is not part of it", () => {
     expect(told(" RUN  v4.1.12 /project\n FAIL  |quick| test/a.test.ts > adds\nError: no\n")).toEqual([
       "test/a.test.ts:1 adds: Error: no",
     ]);
@@ -449,19 +452,19 @@ describe("compilers and linters", () => {
     expect(told("a.c:1:2: warning: unused\na.c:1:2: note: here\n")).toEqual([]);
   });
 
-  test("they are not looked for where a test failed: a test may print anything", () => {
+  test("are not read if a test failed: a test may print anything", () => {
     expect(told(`a.ts(1,2): error TS1: printed by a test\n${sample("mocha")}`)).toHaveLength(2);
   });
 });
 
 describe("hostile output", () => {
-  test("a thousand failures are listed up to a limit, and the rest is counted", () => {
+  test("lists a thousand failures up to a limit, and counts the rest", () => {
     const text = Array.from({ length: 1000 }, (_, n) => `a.ts(${n + 1},1): error TS1: number ${n}`).join("\n");
     const { failures, more } = read(text);
     expect([failures.length, more]).toEqual([200, 800]);
   });
 
-  test("nothing makes it throw, and paths of elsewhere stay as they are", () => {
+  test("never throws, and paths outside the project stay unchanged", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...LINES), { maxLength: 30 }), (lines) => {
         const { failures, counts } = read(lines.join("\n"));
@@ -475,7 +478,7 @@ describe("hostile output", () => {
     expect(told("/elsewhere/a.ts(1,2): error TS1: x")).toEqual(["/elsewhere/a.ts:1 TS1: x"]);
   });
 
-  test("costs in proportion to its length, whatever is in it", () => {
+  test("takes time in proportion to the length of any text", () => {
     const long = ["x", " ", "a:", "_", "(", ". ", "1 a, ", "= "].flatMap((unit) => [
       `${unit.repeat(1900 / unit.length)}\n`,
       `    at ${unit.repeat(1800 / unit.length)}:1:1\n`,
@@ -502,7 +505,7 @@ describe("hostile output", () => {
   });
 });
 
-describe("what a failure says beyond its first line", () => {
+describe("the details of a failure", () => {
   const detailOf = (name: string, test: string): string =>
     read(sample(name)).failures.find((failure) => failure.test === test)!.detail;
 
@@ -536,7 +539,7 @@ describe("what a failure says beyond its first line", () => {
 });
 
 describe("lines that are wrapped in JSON", () => {
-  test("go test -json says what go test -v says, also of packages that run side by side", () => {
+  test("go test -json is read like go test -v, also for packages that run in parallel", () => {
     const wrapped = (name: string) => (line: string) =>
       JSON.stringify({ Time: "2026-01-02T03:04:05Z", Action: "output", Package: name, Output: `${line}\n` });
     const one = sample("go-verbose").trimEnd().split("\n").map(wrapped("example.com/a"));
@@ -549,7 +552,7 @@ describe("lines that are wrapped in JSON", () => {
     expect(read(mixed.join("\n")).counts).toEqual(read(sample("go-verbose")).counts);
   });
 
-  test("a line that only looks like it is a line", () => {
+  test("a line that only looks similar is an ordinary line", () => {
     expect(told('{"Action": broken\na.ts(1,2): error TS1: x\n{"Action":7}\n')).toEqual(["a.ts:1 TS1: x"]);
   });
 
@@ -602,7 +605,7 @@ describe("lines that are wrapped in JSON", () => {
     );
   });
 
-  test("an example in a comment of Rust, where the comment stands", () => {
+  test("an example in a Rust comment is located at the comment", () => {
     const text = [
       "---- src/lib.rs - area (line 12) stdout ----",
       "Test executable failed (exit status: 101).",
@@ -648,11 +651,11 @@ describe("lines that are wrapped in JSON", () => {
   });
 });
 
-describe("an output that is longer than the limit", () => {
+describe("an output longer than the limit", () => {
   const noise = (count: number): string[] =>
     Array.from({ length: count }, (_, at) => `2026-01-02 03:04:05 worker ${at} did something of no interest at all`);
 
-  test("is read as if the noise were not there, wherever the failures stand", () => {
+  test("is read as if without noise, wherever the failures are", () => {
     const failing = sample("vitest").trimEnd().split("\n");
     const [first, rest] = [failing.slice(0, 20), failing.slice(20)];
     const reader = createOutputReader("/project");
@@ -665,7 +668,7 @@ describe("an output that is longer than the limit", () => {
     );
   });
 
-  test("what is counted line by line is not known when lines had to go", () => {
+  test("has no counts by line if lines were dropped", () => {
     const reader = createOutputReader("/project");
     reader.push("TAP version 13");
     for (let at = 1; at <= 300_000; at++)
@@ -673,7 +676,7 @@ describe("an output that is longer than the limit", () => {
     expect(reader.end()).toMatchObject({ runners: ["tap"], counts: null, ranTests: true });
   });
 
-  test("the sieve keeps beginning, end, and what may matter between, in bounded room", () => {
+  test("keeps the beginning, the end, and important lines between, in bounded memory", () => {
     const sieve = createOutputSieve({ head: 200, middle: 400, tail: 200 });
     for (const line of ["first", ...noise(20), "--- FAIL: T (0.1s)", "    a.go:1: b", ...noise(100), "last"])
       sieve.push(line);
@@ -686,7 +689,7 @@ describe("an output that is longer than the limit", () => {
     expect(isCut).toBe(true);
   });
 
-  test("a line of megabytes is cut", () => {
+  test("cuts a line of megabytes", () => {
     const sieve = createOutputSieve();
     sieve.push("x".repeat(5_000_000));
     expect(sieve.kept().lines[0]).toHaveLength(2000);
@@ -737,7 +740,7 @@ const LINES = [
   "",
 ];
 
-describe("what Node's assertions compare", () => {
+describe("compared values of Node's assertions", () => {
   // S3.12
   test.each([
     [

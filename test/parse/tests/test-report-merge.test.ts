@@ -24,7 +24,7 @@ test.each([
   expect(both.counts).toEqual(output.counts);
 });
 
-test("what was not printed is added, with the counts where nobody else counts", () => {
+test("failures that were not printed are added, with the counts if the output has none", () => {
   const both = withReports(readTestOutput("nothing to see", "/project"), [
     junit("test/a.test.ts", "adds"),
     junit("test/b.test.ts", "subtracts"),
@@ -33,7 +33,7 @@ test("what was not printed is added, with the counts where nobody else counts", 
   expect(both).toMatchObject({ counts: { total: 2, failed: 2 }, ranTests: true, runners: ["junit"] });
 });
 
-test("another test of the same name in another file is another", () => {
+test("a test of the same name in another file is a different one", () => {
   expect(
     namesOf(withReports(readTestOutput(VITEST, "/project"), [junit("test/b.test.ts", "outer &gt; adds")])),
   ).toHaveLength(2);
@@ -46,7 +46,7 @@ test("a report adds the values that were not printed", () => {
   expect(failure).toMatchObject({ message: "Error: no", detail: "expected: 3" });
 });
 
-test("an error at the same place is the same, whatever words it has", () => {
+test("an error at the same location is the same, with any message", () => {
   const sarif = reportOf(
     JSON.stringify({
       version: "2.1.0",

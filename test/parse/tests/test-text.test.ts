@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { readTestText } from "../../../src/parse/tests/test-text.ts";
 import { expectLinearCost } from "../../cpu-cost.ts";
 
-describe("what a file of tests holds", () => {
+describe("the tests of a file", () => {
   test.each([
     [
       "a.test.ts",
@@ -33,7 +33,7 @@ describe("what a file of tests holds", () => {
     expect(readTestText(path, text).tests.map(({ title }) => title)).toEqual(titles);
   });
 
-  test("a test is the same however it is formatted, and another one with a mark or another value", () => {
+  test("a reformatted test is the same, and a test with another modifier or value is not", () => {
     const [first] = readTestText("a.test.ts", 'test("a", () => {\n  expect(f(1)).toBe(2);\n});\n').tests;
     const read = (text: string) => readTestText("a.test.ts", text).tests[0];
     expect(read("test('a', () => { expect(f(1)).toBe(2) })")).toEqual(first);
@@ -41,12 +41,12 @@ describe("what a file of tests holds", () => {
     expect(read('test("a", () => { expect(f(1)).toBe(3); });')!.shape).not.toBe(first!.shape);
   });
 
-  test("what stands around the tests is read without what only arranges them", () => {
+  test("lines around the tests are read without imports and groups", () => {
     const text = 'import a from "a";\nconst data = [1, 2];\ndescribe("x", () => {\n  test("a", () => {});\n});\n';
     expect(readTestText("a.test.ts", text).around).toEqual(["constdata=[1,2]"]);
   });
 
-  test("costs in proportion to its length, whatever is in it", () => {
+  test("takes time in proportion to the length of any text", () => {
     for (const unit of ["test(", 'it("', "#[test]", "@Test ", "def test", " ", "expect", "describe.a.b", "assert.a"])
       expectLinearCost(2_000_000, (n) => {
         const text = unit.repeat(n / unit.length);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { readTestOutput } from "../../../src/parse/tests/test-output.ts";
 
-it("finds the error that ended a program, at its place in the project", () => {
+it("finds the error that ended a program, with its location in the project", () => {
   const node = [
     "TypeError: Cannot redefine property: isNew",
     "    at Function.defineProperty (<anonymous>)",
@@ -25,6 +25,6 @@ it("finds the error that ended a program, at its place in the project", () => {
   ]);
 });
 
-it("names no place where the error has none in the project", () => {
+it("has no location if the error has none in the project", () => {
   expect(readTestOutput("TypeError: x\n    at run (/p/node_modules/a/b.js:1:2)", "/project").failures).toEqual([]);
 });

@@ -67,7 +67,10 @@ export async function findComparedCopies(
   return kept.length === 0 ? null : { test: target.test, path: target.path, block: target.block, copies: kept };
 }
 
-/** Whether a copy that fails at the base passes with the work. Run twice, and once more at the base. */
+/**
+ * Whether a copy shows that the comparison no longer works: it passes with the work, or the target passes while the
+ * copy still fails with the base's message. Such copies run twice, and must fail at the base once more.
+ */
 export async function passesWithOtherValues(
   bench: FaultBench,
   unit: TestUnit,

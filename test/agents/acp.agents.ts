@@ -3,7 +3,7 @@ import { CLAUDE_HANDS, claudeAnswerUsd } from "./client-under-test.ts";
 import { clientProgram } from "./installed-clients.ts";
 import { describeRealClient } from "./real-client.ts";
 
-/** Claude Code behind the Agent Client Protocol: the same tools, another conversation around them. */
+/** Claude Code behind the Agent Client Protocol: the same tools in another kind of conversation. */
 describeRealClient({
   name: "acp",
   hands: { ...CLAUDE_HANDS, answer: (answers) => ({ says: JSON.stringify(answers) }) },

@@ -4,7 +4,7 @@ import { clientVersion } from "./installed-clients.ts";
 import type { ModelRequest, Reply } from "../../src/testing/wire.ts";
 import type { ModelServer } from "../../src/testing/model-server.ts";
 
-/** How the model of each client writes a file and gives a form of answer: by tools of the client's. */
+/** How each client's model writes a file and gives a structured answer: by tools of the client. */
 export interface Hands {
   write(path: string, text: string): Reply;
   shell(command: string): Reply;
@@ -12,10 +12,10 @@ export interface Hands {
   readonly troubles: Readonly<Record<Exclude<Behaviour["ends"], Untold>, Reply>>;
 }
 
-/** What is the same for all of them. */
+/** Endings that are the same for all clients. */
 type Untold = undefined | "well" | "hang" | "crash" | "garbled";
 
-/** Has the model do what the behaviour says. The client itself crashes by other means. */
+/** Makes the model behave as described. Crashes of the client itself are made in another way. */
 export function play(server: ModelServer, { writes, says, ends, answers }: Behaviour, hands: Hands): void {
   server.script(({ step }: ModelRequest): Reply => {
     if (ends === "hang") return { hangs: true };
@@ -27,7 +27,7 @@ export function play(server: ModelServer, { writes, says, ends, answers }: Behav
   });
 }
 
-/** The hands of Claude Code, and of an agent that drives it. How they give a form of answer is not the same. */
+/** The tools of Claude Code, and of an agent that drives it. Their structured answers differ. */
 export const CLAUDE_HANDS: Omit<Hands, "answer"> = {
   write: (path, text) => ({ calls: "Write", input: { file_path: path, content: text } }),
   shell: (command) => ({ calls: "Bash", input: { command, description: "a command" } }),
@@ -42,7 +42,7 @@ export const CLAUDE_HANDS: Omit<Hands, "answer"> = {
   },
 };
 
-/** Names dispatches, and finds what they left. */
+/** Names dispatches, and finds their leftover processes. */
 export function createCookies(): { of(): string; left(): Promise<number> } {
   const cookies: string[] = [];
   return {
@@ -57,7 +57,7 @@ export function createCookies(): { of(): string; left(): Promise<number> } {
   };
 }
 
-/** The prompts in the newest request, without what the client puts around them. */
+/** Returns the prompts in the newest request, without the client's additions. */
 export function promptsIn(request: ModelRequest | undefined): readonly string[] {
   if (request === undefined) return [];
   const body = JSON.parse(request.text) as { messages?: readonly Turn[]; input?: readonly Turn[] };
@@ -72,7 +72,7 @@ interface Turn {
   readonly content: string | readonly { readonly text?: string }[];
 }
 
-/** What Claude Code thinks that an answer of the model's costs: its table of prices changes with its version. */
+/** Returns what Claude Code computes as the cost of one answer: its price table changes with its version. */
 export function claudeAnswerUsd(): number {
   return clientVersion("claude") === "2.1.197" ? 0.007 : 0.0056;
 }

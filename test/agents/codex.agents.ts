@@ -10,7 +10,7 @@ describeRealClient({
       input: `*** Begin Patch\n*** Add File: ${path}\n+${text.replace(/\n$/, "")}\n*** End Patch`,
     }),
     shell: (cmd) => ({ calls: "exec_command", input: { cmd } }),
-    // As the provider does with a strict schema: a field that may be left out comes as null.
+    // Like the provider with a strict schema: an optional field comes as null.
     answer: (answers) => ({ says: JSON.stringify({ summary: null, ...answers }) }),
     troubles: {
       auth: { fails: 401 },

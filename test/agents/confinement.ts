@@ -14,16 +14,16 @@ interface Confined {
   server(): ModelServer;
   make(options: Pick<ClientAgentOptions, "edits">): Agent;
   left(): Promise<number>;
-  /** What it cannot be held to: an agent by a protocol gives its commands what it has itself. */
+  /** Guarantees that do not apply: an agent by a protocol passes its own environment to its commands. */
   readonly lacks?: readonly "secrecy"[];
 }
 
-/** What a client must not be able to do, tried with the real one. */
+/** Tests with the real client what it must not be able to do. */
 export function describeConfinement(name: string, { hands, server, make, left, lacks = [] }: Confined): void {
   let place: string;
   let cwd: string;
   beforeEach(() => {
-    // Not below the place for temporary files, which sandboxes treat in their own way.
+    // Not below the temporary folder, which sandboxes treat differently.
     place = makeHome();
     cwd = mkdtempSync(join(place, "worktree-"));
     execFileSync("git", ["init", "-q"], { cwd });
@@ -53,7 +53,7 @@ export function describeConfinement(name: string, { hands, server, make, left, l
       expect(await run({ access: "read" })).toMatchObject({ status: "completed" });
       expect(await run({ access: "edit" })).toMatchObject({ status: "completed" });
       expect(readdirSync(place).filter((file) => file.startsWith("RAN"))).toEqual([]);
-      // A client may ask for something of its own besides, such as a title.
+      // A client may send requests of its own, such as for a title.
       const told = server().requests.map(({ text }) => text.match(/PLANTED-\w+/g));
       expect(told.length).toBeGreaterThanOrEqual(2);
       expect(told.filter((words) => words !== null)).toEqual([]);
@@ -155,7 +155,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** Hooks, servers, settings, skills, helpers and instructions, as each client would load them where it trusts. */
+/** Hooks, servers, settings, skills, subagents and instructions, as each client would load them in a trusted folder. */
 function planted(place: string): Readonly<Record<string, string>> {
   const hook = (name: string) => [{ hooks: [{ type: "command", command: `touch ${place}/RAN-${name}` }] }];
   const hooks = (name: string) => JSON.stringify({ hooks: { SessionStart: hook(name), Stop: hook(name) } });

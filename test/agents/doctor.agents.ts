@@ -7,14 +7,14 @@ import { modelAndHome } from "./model-and-home.ts";
 
 const place = modelAndHome("for all tests");
 afterEach(() => {
-  // To be looked at is to be asked nothing.
+  // A probe must not call the model.
   const asked = [...place.server.requests.map(({ prompt }) => prompt), ...place.server.unexpected];
   if (asked.length > 0) throw new Error(`it asked its model: ${asked.join(", ")}`);
 });
 const env = (more: Readonly<Record<string, string>> = {}) => ({
   PATH: process.env["PATH"],
   HOME: place.home,
-  // With a key at hand Claude Code knocks at its provider's door.
+  // With a key in the environment Claude Code connects to its provider.
   ANTHROPIC_BASE_URL: place.server.url,
   ...more,
 });
@@ -29,7 +29,7 @@ test.each([
   expect(without).toMatchObject({ ok: false, detail: expect.stringMatching(`${version}.*no login`) });
   const found = await probe({ ...look, source: env({ [key]: "none" }) });
   expect(found).toMatchObject({ ok: true, detail: expect.stringMatching(`${version}.*${login}`) });
-  // Also as a package of a project, without a word about where it is.
+  // Also as a package of a project, without a configured path.
   const installed = await probe({
     ...look,
     root: clientRoot(use),
@@ -48,7 +48,7 @@ test("a real agent by the Agent Client Protocol is initialized, and its model is
     detail: expect.stringMatching(`${clientVersion("acp")}\\), resumes conversations, takes tools to report by$`),
     fix: "",
   });
-  // The program alone, called as it is not meant to be.
+  // The program alone, called without its protocol option.
   const other = await acpProbe({ ...wish, command: `${clientProgram("claude")} --version` }, source);
   expect(other).toMatchObject({ ok: false, fix: expect.stringContaining("--acp") });
 });

@@ -2,27 +2,27 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Behaviour } from "../contract/agent.ts";
 
-/** What the fake does beyond the agents' promises. */
+/** The fake's behavior beyond the agents' contract. */
 export interface AcpBehaviour extends Behaviour {
-  /** What it says it can do, as the protocol writes it. */
+  /** Its capabilities, in the protocol's form. */
   readonly capabilities?: object;
-  /** Permissions it asks for, one after the other, before it does anything. */
+  /** Permissions that it requests, one after the other, before it does anything. */
   readonly asks?: readonly object[];
   /** Calls of tools of the server that it was given. */
   readonly calls?: readonly object[];
   readonly modes?: readonly { readonly id: string }[];
-  /** Answers and does not go away. */
+  /** Whether it does not exit after its answer. */
   readonly stays?: boolean;
   readonly agentInfo?: object;
-  /** The version it answers with, whatever it is asked for. */
+  /** The version that it answers with, whatever is requested. */
   readonly protocol?: number;
-  /** What keeps it from opening a conversation: code and message. */
+  /** The error with which it refuses to open a conversation: code and message. */
   readonly opens?: readonly [number, string];
-  /** Works until it is interrupted, and then says that it was. */
+  /** Whether it works until it is interrupted, and then reports that. */
   readonly polite?: boolean;
 }
 
-/** A small agent that speaks the Agent Client Protocol. What it was sent is noted in `heard.jsonl` beside it. */
+/** Makes a small agent that speaks the Agent Client Protocol. It records its input in `heard.jsonl` beside it. */
 export function makeAcp(folder: string, behaviour: AcpBehaviour): { readonly program: string; readonly heard: string } {
   mkdirSync(folder, { recursive: true });
   const program = join(folder, "agent");

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import type { Behaviour } from "../contract/agent.ts";
 
 /**
- * Programs that print what the real clients were seen to print (claude 2.1.325, codex 0.166.0), shortened to what
- * matters, and that keep conversations as those do: unknown ones are refused, and counters run on. What they were
- * asked is noted in `asked.jsonl` beside them. The real ones are tested by `npm run test:agents`.
+ * Programs that print what the real clients print (claude 2.1.325, codex 0.166.0), shortened to the relevant parts, and
+ * that keep conversations as those do: unknown ones are rejected, and counters continue. They record their calls in
+ * `asked.jsonl` beside them. The real clients are tested by `npm run test:agents`.
  */
 export interface FakeClient {
   readonly program: string;
-  /** The file that notes each start, to be read by `askedOf`. */
+  /** The file that records each start, to be read by `askedOf`. */
   readonly asked: string;
 }
 
@@ -30,7 +30,7 @@ export function makeFake(
   return { program, asked: join(place, "asked.jsonl") };
 }
 
-/** How one start of a fake was. */
+/** One start of a fake. */
 export interface Asked {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;

@@ -63,7 +63,7 @@ function start(
   return new Promise((resolve) => child.on("close", (exit) => resolve({ exit, out })));
 }
 
-/** Each version is written, and called done. */
+/** Lets the model write each version, and report it as done. */
 function scriptOf(texts: readonly string[], writes: (text: string) => Reply): void {
   let turn = 0;
   place.server.script(() => {
@@ -77,7 +77,7 @@ const CLAUDE = (text: string): Reply => ({
   calls: "Write",
   input: { file_path: join(project, "add.cjs"), content: text },
 });
-/** Started by hand it would ask its makers this and that. */
+/** Keeps a client that is started by hand from connecting to its vendor. */
 const QUIET = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1" };
 const claude = (more: Readonly<Record<string, string>> = {}): Promise<Ended> =>
   start(
@@ -133,7 +133,7 @@ describe("inside real claude", () => {
     const { out } = await claude();
     const { exit, sessions } = await status();
     expect({ exit, sessions }, out).toMatchObject({ exit: 3, sessions: [{ standing: "released" }] });
-    // Long before the client itself loses patience.
+    // Long before the client itself gives up.
     expect(place.server.requests.length).toBeLessThan(12);
     expect(place.server.unexpected).toEqual([]);
   });

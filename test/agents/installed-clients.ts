@@ -8,12 +8,12 @@ const { CLAUDE_VERSION = "2.1.325", CODEX_VERSION = "0.166.0" } = process.env;
 interface Installed {
   readonly version: string;
   readonly packages: readonly string[];
-  /** A file that is there when it is. */
+  /** A file that exists if the client is installed. */
   readonly proof: string;
   readonly options: readonly string[];
 }
 
-/** The versions that were looked at. They are never dependencies: 900 MB, and not ours to bring. */
+/** The tested versions. They are never dependencies: they have 900 MB, and users install them. */
 const CLIENTS: Readonly<Record<"claude" | "codex" | "acp" | "model", Installed>> = {
   claude: {
     version: CLAUDE_VERSION,
@@ -22,7 +22,7 @@ const CLIENTS: Readonly<Record<"claude" | "codex" | "acp" | "model", Installed>>
     options: [],
   },
   codex: { version: CODEX_VERSION, packages: [`@openai/codex@${CODEX_VERSION}`], proof: ".bin/codex", options: [] },
-  // It drives Claude Code, of which it would bring one of its own: 250 MB that are here already.
+  // It drives Claude Code. Its own copy of 250 MB is not installed, because there is one already.
   acp: {
     version: "0.99.1",
     packages: ["@agentclientprotocol/claude-agent-acp@0.99.1"],
@@ -46,7 +46,7 @@ export type ClientName = keyof typeof CLIENTS;
 
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/remand-agent-clients", import.meta.url));
 
-/** Where the client is installed, as a project whose package it is. */
+/** Returns the folder in which the client is installed, as a project with its package. */
 export function clientRoot(client: ClientName): string {
   return join(CACHE, `${client}-${CLIENTS[client].version}`);
 }
@@ -63,7 +63,9 @@ export function clientProgram(client: Exclude<ClientName, "model">): string {
 
 const proofOf = (client: ClientName): string => join(clientRoot(client), "node_modules", CLIENTS[client].proof);
 
-/** A home that a client may fill. Not among temporary files: Codex puts none of its programs there. */
+/**
+ * Makes a home that a client may write to. Not in the temporary folder, because Codex puts none of its programs there.
+ */
 export function makeHome(): string {
   mkdirSync(CACHE, { recursive: true });
   return mkdtempSync(join(CACHE, "home-"));

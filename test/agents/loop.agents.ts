@@ -45,7 +45,7 @@ interface Event {
   readonly tokens?: number;
 }
 
-/** The built program, as a person would run it. */
+/** Runs the built program like a person. */
 function loop(
   client: "claude" | "codex",
   env: Readonly<Record<string, string>>,
@@ -73,7 +73,7 @@ function loop(
       maxBuffer: 1e8,
     };
     const child = execFile(process.execPath, [main, ...args], options, (_, stdout, err) => {
-      // The last line is how it stands, and no line of the journal.
+      // The last line is the result, and not a line of the journal.
       const lines = stdout.split("\n").filter((line) => line.startsWith("{"));
       const events = lines.flatMap((line) => (JSON.parse(line) as { event?: Event }).event ?? []);
       resolve({ exit: child.exitCode ?? -1, events, err });
@@ -102,7 +102,7 @@ describe("a whole loop: failed check, brief, rework in the same conversation, pa
       session: { totals: { tokens: 4000 } },
     });
     expect(readFileSync(join(repository.root, "price.mjs"), "utf8")).toBe(RIGHT);
-    // The second prompt came in the conversation of the first, and the project's instructions only once.
+    // The second prompt is in the same conversation as the first, and has the project's instructions only once.
     expect(place.server.requests.map(({ round, step }) => [round, step])).toEqual([
       [1, 0],
       [1, 1],
@@ -130,7 +130,7 @@ describe("a whole loop: failed check, brief, rework in the same conversation, pa
     expect(second?.session?.id).toBe(first?.session?.id);
     expect(first).toMatchObject({ tokens: 2000, session: { agent: "codex", totals: { tokens: 2000 } } });
     expect(second).toMatchObject({ tokens: 2000, session: { totals: { tokens: 4000 } } });
-    // Codex does not report its cost, and Remand does not make a number up.
+    // Codex does not report its cost, and Remand does not invent one.
     expect(first?.costUsd).toBeUndefined();
     expect(readFileSync(join(repository.root, "price.mjs"), "utf8")).toBe(RIGHT);
     expect(place.server.requests.at(-1)!.text).toContain("Prices are in cents.");

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { startModelServer, type ModelServer } from "../../src/testing/model-server.ts";
 import { makeHome, removeHome } from "./installed-clients.ts";
 
-/** What a real client needs of us: a model on loopback to talk to, and a home that it may fill. */
+/** What a real client needs: a model on loopback, and a home that it may write to. */
 export interface ModelAndHome {
   readonly server: ModelServer;
   readonly home: string;

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The same server as each provider, under the variables that its package goes by. */
+/** The variables with which each provider's package connects to the same server. */
 const source = () => ({
   ...server.env,
   GOOGLE_GENERATIVE_AI_API_KEY: "none",
@@ -58,7 +58,7 @@ const TROUBLES: Hands["troubles"] = {
 describe.each(MODELS)("real ai, %s", (model, api) => {
   describeAgent("model", {
     make(behaviour) {
-      // It has no program that could crash: an answer that cannot be parsed is the nearest to it.
+      // There is no program that could crash: an answer that cannot be parsed is the closest to it.
       const ends = behaviour.ends === "crash" ? "garbled" : (behaviour.ends ?? "well");
       play(server, { ...behaviour, ends }, { ...hands, troubles: TROUBLES });
       return make();

@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * Where the machine lets us, each worker of the suite lives in a network of its own, with nothing in it but loopback:
- * whatever a client tries to reach outside is not there. Names are asked of a server that knows none and writes down
- * which were asked for; the suite fails if there are any.
+ * If the machine allows it, each worker of the suite runs in a network with only loopback: clients cannot reach
+ * anything outside. A name server that knows no names records the lookups; the suite fails if there are any.
  */
 export const NETWORK_VARIABLE = "REMAND_TEST_NETWORK";
 
@@ -29,7 +28,7 @@ export function setup(): void {
   writeFileSync(join(place, "inside.sh"), insideOf(place));
   writeFileSync(join(place, "node"), `#!/bin/sh\nexec ${unshare.join(" ")} sh "${place}/inside.sh" "$@"\n`);
   chmodSync(join(place, "node"), 0o755);
-  // The runner forks its workers by this name; they themselves see the real one.
+  // The runner starts its workers by this path; the workers themselves see the real one.
   process.execPath = join(place, "node");
   process.env[NETWORK_VARIABLE] = "loopback";
 }
@@ -44,7 +43,10 @@ export function teardown(): void {
   throw new Error(`a test looked up these names outside of this machine:\n${lookups}`);
 }
 
-/** A command that gives a process a network of its own, or `null`. Not every user or machine may do so: it is tried. */
+/**
+ * Returns a command that gives a process its own network, or `null`. Tried, because not every user or machine may do
+ * that.
+ */
 function unsharing(place: string): readonly string[] | null {
   writeFileSync(join(place, "resolv.conf"), "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n");
   const ways = [

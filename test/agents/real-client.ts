@@ -6,16 +6,16 @@ import { createCookies, play, promptsIn, type Hands } from "./client-under-test.
 import { describeConfinement } from "./confinement.ts";
 import { modelAndHome, type ModelAndHome } from "./model-and-home.ts";
 
-/** A client as it is installed, and how it is driven. */
+/** An installed client, and how to drive it. */
 export interface RealClient {
   readonly name: string;
   readonly hands: Hands;
   make(place: ModelAndHome, options: MakeOptions): Agent;
-  /** What the client says that one answer of its model costs. */
+  /** The cost of one answer of its model, as the client reports it. */
   readonly answerUsd: number | null;
   readonly request?: Partial<AgentRequest>;
   readonly lacks?: readonly ("forms" | "secrecy")[];
-  /** What is to be seen of this client alone. */
+  /** Tests for this client only. */
   tests?(place: ModelAndHome, make: () => Agent): void;
 }
 
@@ -24,7 +24,7 @@ interface MakeOptions extends Pick<ClientAgentOptions, "cookieOf" | "edits"> {
   readonly command?: string;
 }
 
-/** What every agent promises and what none may do, tried with the real client. */
+/** Tests the agents' contract and their limits with the real client. */
 export function describeRealClient(client: RealClient): void {
   const { name, hands, make, answerUsd, request = {}, lacks = [] } = client;
   const cookies = createCookies();

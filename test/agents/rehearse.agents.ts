@@ -30,7 +30,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The test of the documents runs the rest of the page, where no client is. */
+/** The documents' test runs the rest of the page, without a client. */
 test("the guide's rehearsal with the real clients does what the guide says", { timeout: 120_000 }, () => {
   cpSync(join(clientRoot("model"), "node_modules"), join(folder, "node_modules"), { recursive: true });
   symlinkSync(repository, join(folder, "node_modules", "remand"));

@@ -64,7 +64,7 @@ describe.each(["claude", "codex", "acp"])("real %s", (client) => {
       const name = `mcp__remand__${tool}`;
       let calls = 0;
       place.server.script(({ api, tools }) => {
-        // Claude Code asks its model before it has spoken with the server; then the tool is not there yet.
+        // Claude Code calls its model before it has connected to the server; then the tool does not exist yet.
         if (api === "anthropic" && !tools.includes(name)) return { calls: "Glob", input: { pattern: "*" } };
         calls++;
         if (calls === 1) return { calls: name, input: { story: "cart", ...wrong } };

@@ -14,7 +14,7 @@ let repository: TestRepository;
 
 beforeEach(() => {
   repository = makeRepository(files());
-  // The packages that the project would have installed.
+  // The packages that a project would have installed.
   symlinkSync(join(clientRoot("model"), "node_modules"), join(repository.root, "node_modules"));
 });
 afterEach(() => repository.clear());
@@ -70,7 +70,7 @@ test("Claude Code develops, Codex reviews, a model audits: rejected, reworked in
       return {
         says: `AUDIT_PASSED: short-slugs\n${nonce}\n\nVerification Results:\n- no slug is longer than 40 characters: VERIFIED - tried with 200\n\nSummary: it holds`,
       };
-    // A file must have been looked at before it may be written.
+    // A file must be read before it may be written.
     if (step === 0) return { calls: "Read", input: { file_path: "src/slug.mjs" } };
     if (step === 1)
       return { calls: "Write", input: { file_path: "src/slug.mjs", content: round === 1 ? FIRST : SECOND } };
@@ -86,7 +86,7 @@ test("Claude Code develops, Codex reviews, a model audits: rejected, reworked in
   const sessions = lines.flatMap(({ event }) => (event?.type === "attempt.finished" ? [event.session?.id] : []));
   expect(sessions).toHaveLength(2);
   expect(sessions[1]).toBe(sessions[0]);
-  // Who reworks sees what was asked of it; who audits sees the work as it is now, and has no hands.
+  // The developer sees the findings in the rework; the auditor sees the current work, and has no tools.
   const reworks = asked.filter(({ api, round }) => api === "anthropic" && round === 2);
   expect(reworks[0]?.prompt).toContain("give 40 a name");
   const [audit, ...more] = asked.filter(({ api }) => api === "openai-chat");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { clientVersion, isInstalled, type ClientName } from "./installed-clients.ts";
 
-/** For the normal tests: the real client is tried where it is installed; where it is not, that is said aloud. */
+/** For the normal tests: runs the real client where it is installed; otherwise prints that it is missing. */
 export async function whereInstalled(needs: readonly ClientName[], load: () => Promise<unknown>): Promise<void> {
   const missing = needs.filter((client) => !isInstalled(client));
   if (missing.length === 0) return void (await load());

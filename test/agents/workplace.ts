@@ -5,11 +5,11 @@ import { afterEach, beforeEach } from "vitest";
 import type { Agent, AgentEvent, AgentRequest, AgentResult } from "../../src/ports/agent.ts";
 import { agentRequest } from "../contract/agent-request.ts";
 
-/** Where one test has its agent work, and what was heard of it. */
+/** Where an agent works in one test, and its events. */
 export interface Workplace {
-  /** Stands for a worktree. */
+  /** In place of a worktree. */
   readonly cwd: string;
-  /** The agent's own, for its program and whatever else it needs. */
+  /** The agent's own folder, for its program and other files. */
   readonly folder: string;
   readonly events: readonly AgentEvent[];
   run(agent: Agent, changes: Partial<AgentRequest>): Promise<AgentResult>;

@@ -1,6 +1,6 @@
 import type { AgentRequest } from "../../src/ports/agent.ts";
 
-/** A request that asks for nothing special: to work in this folder. A test says only what it is about. */
+/** Returns a plain request to work in this folder. A test sets only what it is about. */
 export function agentRequest(cwd: string, changes: Partial<AgentRequest> = {}): AgentRequest {
   return {
     prompt: "do it",

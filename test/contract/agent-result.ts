@@ -1,6 +1,6 @@
 import type { AgentResult } from "../../src/ports/agent.ts";
 
-/** What an agent gives back that has done its work and says nothing special. A test says only what it is about. */
+/** Returns the plain result of an agent that has done its work. A test sets only what it is about. */
 export function agentResult(changes: Partial<AgentResult> = {}): AgentResult {
   return {
     status: "completed",

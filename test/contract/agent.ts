@@ -5,40 +5,40 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Agent, AgentEvent, AgentRequest, AgentResult } from "../../src/ports/agent.ts";
 import { agentRequest } from "./agent-request.ts";
 
-/** What an agent can be made to do, in words that every adapter can put into practice. */
+/** The behavior that a test requests of an agent, in terms that every adapter can implement. */
 export interface Behaviour {
   readonly writes?: { readonly path: string; readonly text: string };
   readonly says?: string;
   readonly ends?: "well" | "crash" | "hang" | "garbled" | "auth" | "overloaded" | "bad-request" | ProviderTrouble;
-  /** What it answers where a form of answer is asked for. */
+  /** The structured answer, if one is requested. */
   readonly answers?: object;
   readonly costs?: { readonly costUsd: number; readonly tokens: number };
 }
 
-/** What only a client that talks to a provider can tell apart. */
+/** Errors that only a client of a provider can distinguish. */
 export type ProviderTrouble = "rate-limit" | "refused" | "credit" | "context-length";
 
 export interface AgentUnderTest {
-  /** An agent that does this each time. `folder` is its own, for whatever it needs. */
+  /** Makes an agent that behaves like this each time. `folder` is its own, for any files it needs. */
   make(behaviour: Behaviour, folder: string): Agent;
-  /** How many processes of its dispatches still run. */
+  /** Returns how many processes of its dispatches still run. */
   leftovers(): Promise<number>;
-  /** For a client of a provider: it converses, has forms of answers, sandboxes, and its provider's troubles. */
+  /** For a provider's client: conversations, structured answers, sandboxes, and errors of the provider. */
   readonly client?: {
-    /** What one answer of its model costs. */
+    /** The cost of one answer of its model. */
     readonly answer: { readonly tokens: number; readonly costUsd: number | null };
-    /** The trouble it tells apart; the others it cannot have. */
+    /** The errors that it distinguishes; it cannot have the others. */
     readonly troubles: readonly ProviderTrouble[];
-    /** The prompts that its model was shown in the newest request, the oldest first. */
+    /** Returns the prompts that its model got in the newest request, oldest first. */
     prompts(): readonly string[];
-    /** What it cannot do at all. */
+    /** Features that it lacks. */
     readonly lacks?: readonly ("edits" | "conversations" | "forms" | "processes")[];
   };
-  /** What its requests have in common. */
+  /** Fields that all its requests have in common. */
   readonly request?: Partial<AgentRequest>;
 }
 
-/** What every agent promises, whatever it drives. */
+/** Tests what every agent guarantees, whatever it drives. */
 export function describeAgent(name: string, subject: AgentUnderTest): void {
   let cwd: string;
   let folder: string;
@@ -65,7 +65,7 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
     subject.client?.lacks?.includes(what) ?? false;
 
   describe(`${name} keeps the agents' promises`, () => {
-    test("work that went well is completed, and what it said is its text", async () => {
+    test("successful work is completed, and its last message is its text", async () => {
       const { result } = await run({ says: "READY_FOR_REVIEW: checkout" });
       expect(result).toMatchObject({ status: "completed", error: null, output: null, denied: [] });
       if (subject.client === undefined) expect(result.session).toBeNull();
@@ -73,23 +73,23 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
       expect(result.durationMs).toBeGreaterThanOrEqual(0);
     });
 
-    test.runIf(lacks("edits"))("it changes no files, and refuses a request to edit", async () => {
+    test.runIf(lacks("edits"))("changes no files, and refuses a request to edit", async () => {
       const { result } = await run({ says: "done" }, { access: "edit" });
       expect(result).toMatchObject({ status: "failed", error: { kind: "bad-request", fix: expect.any(String) } });
     });
 
-    test.skipIf(lacks("edits"))("it changes files where it was told to work", async () => {
+    test.skipIf(lacks("edits"))("changes files in its working folder", async () => {
       const { result } = await run({ writes: { path: "deep/er/file name.txt", text: "ünï\n" }, says: "done" });
       expect(result.status).toBe("completed");
       expect(readFileSync(join(cwd, "deep/er/file name.txt"), "utf8")).toBe("ünï\n");
     });
 
-    test.skipIf(subject.client !== undefined)("what it did not say of its cost is unknown, and not zero", async () => {
+    test.skipIf(subject.client !== undefined)("an unreported cost is unknown, and not zero", async () => {
       const { result } = await run({ says: "done" });
       expect(result).toMatchObject({ tokens: null, costUsd: null });
     });
 
-    test.skipIf(subject.client !== undefined)("what it said of its cost is passed on", async () => {
+    test.skipIf(subject.client !== undefined)("a reported cost is passed on", async () => {
       const { result } = await run({ says: "done", costs: { costUsd: 0.25, tokens: 1200 } });
       expect(result).toMatchObject({ status: "completed", tokens: 1200, costUsd: 0.25 });
     });
@@ -100,7 +100,7 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
       ["overloaded", "overloaded"],
       ["bad-request", "bad-request"],
       ...(subject.client?.troubles ?? []).map((trouble) => [trouble, trouble] as const),
-    ] as const)("an agent that ends by %s is a value, and its kind is told", async (ends, kind) => {
+    ] as const)("an agent that ends by %s is a value, with the kind of error", async (ends, kind) => {
       const { result } = await run({ says: "some words", ends });
       expect(result.status).toBe("failed");
       expect(result.error?.kind).toBe(kind);
@@ -120,7 +120,7 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
     });
 
     test("a timeout really ends it", async () => {
-      // It hangs for ever: were it not ended, the test's own limit would be over.
+      // It would hang forever: without the timeout, the test's own limit would be exceeded.
       const { result } = await run({ ends: "hang" }, { timeoutMs: 700 });
       expect(result).toMatchObject({ status: "timeout", error: null });
       expect(result.durationMs).toBeGreaterThanOrEqual(690);
@@ -133,20 +133,20 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
       expect(result).toMatchObject({ status: "cancelled", error: null });
     });
 
-    test("one that was cancelled before it began does nothing", async () => {
+    test("a call that is cancelled before the start does nothing", async () => {
       const { result } = await run({ writes: { path: "a.txt", text: "a" } }, {}, AbortSignal.abort());
       expect(result.status).toBe("cancelled");
       expect(existsSync(join(cwd, "a.txt"))).toBe(false);
     });
 
-    // A provider has limits of its own; this is beyond those of a command line in any case.
+    // A provider has its own limits; this exceeds any limit of a command line.
     const megabytes = subject.client === undefined ? 5 : 0.3;
     test(`a prompt of ${megabytes} megabytes is no trouble, read or not`, async () => {
       const { result } = await run({ says: "done" }, { prompt: "long ".repeat((megabytes / 5) * 1024 * 1024) });
       expect(result).toMatchObject<Partial<AgentResult>>({ status: "completed", error: null });
     });
 
-    test.skipIf(lacks("processes"))("a worktree that is not there is a failure, and not a throw", async () => {
+    test.skipIf(lacks("processes"))("a missing worktree is a failure, and does not throw", async () => {
       const { result } = await run({ writes: { path: "a.txt", text: "a" } }, { cwd: join(cwd, "nowhere") });
       expect(result.status).toBe("failed");
       expect(result.error?.message).toMatch(/nowhere/);
@@ -157,7 +157,7 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
   if (client === undefined) return;
   describe(`${name} keeps the promises of a provider's client`, () => {
     test.skipIf(lacks("conversations"))(
-      "a conversation has its name before anything is said, and goes on with what was said in it",
+      "a conversation has its id before the first message, and continues with its history",
       async () => {
         const first = await run({ says: "I remember" }, { prompt: "the word is heron" });
         expect(first.result.session).toMatchObject({ agent: name });
@@ -172,14 +172,14 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
       },
     );
 
-    test.skipIf(lacks("conversations"))("a run says what it used, and not what the conversation has used", async () => {
+    test.skipIf(lacks("conversations"))("a run reports its own usage, and not the conversation's", async () => {
       const { tokens, costUsd } = client.answer;
       const first = await run({ says: "one" });
       expect(first.result).toMatchObject({ tokens, costUsd });
       const second = await run({ says: "two" }, { session: first.result.session });
       expect(second.result).toMatchObject({ status: "completed", tokens, costUsd });
       const third = await run({ writes: { path: "a.txt", text: "a" } }, { session: second.result.session });
-      // It is asked twice: to call the tool, and to say that it is done.
+      // The model is called twice: to call the tool, and to report that it is done.
       expect(third.result.tokens).toBe(2 * tokens);
       if (costUsd !== null) expect(third.result.costUsd).toBeCloseTo(2 * costUsd, 8);
       expect(third.result.session?.totals?.tokens).toBe(4 * tokens);
@@ -194,19 +194,19 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
       expect(events).toContainEqual({ type: "output", line: expect.stringMatching(/a new one is begun/) });
     });
 
-    test("what its provider sends instead of an answer is a failure, and not a throw", async () => {
+    test("a provider's error in place of an answer is a failure, and does not throw", async () => {
       const { result } = await run({ ends: "garbled" });
       expect(result.status).toBe("failed");
       expect(result.error?.kind).toMatch(/^(?:crash|overloaded|bad-request)$/);
       expect(result.error?.message).not.toBe("");
     });
 
-    test("a run without a conversation to go on with says what it used", async () => {
+    test("a run without a conversation to resume reports its usage", async () => {
       const { result } = await run({ says: "one" });
       expect(result).toMatchObject({ status: "completed", ...client.answer });
     });
 
-    test.skipIf(lacks("edits"))("who may only look changes nothing, and it is told what was refused", async () => {
+    test.skipIf(lacks("edits"))("read access changes nothing, and the refusal is reported", async () => {
       const request = { access: "read" } as const;
       const { result, events } = await run({ writes: { path: "a.txt", text: "a" }, says: "done" }, request);
       expect(result.status).toBe("completed");
@@ -216,7 +216,7 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
     });
 
     test.skipIf(lacks("forms"))(
-      "it answers in the form that was asked for; what may be left out is left out",
+      "it answers in the requested form, without optional fields that were left out",
       async () => {
         const issue = { severity: "major", category: "style", description: "no name", line: 3 };
         const answers = { passed: false, issues: [issue] };
@@ -236,5 +236,5 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
   });
 }
 
-/** The form in which reviewers are asked for their verdicts, with fields that may be left out on two levels. */
+/** The schema with which reviewers are asked for their verdicts, with optional fields on two levels. */
 const FORM = JSON.parse(readFileSync(new URL("../../schema/verdict.json", import.meta.url), "utf8")) as object;

@@ -8,17 +8,17 @@ import { bareStory } from "../../src/core/stories/story.ts";
 import type { Evidence } from "../../src/ports/evidence.ts";
 import type { Gate, GateRequest } from "../../src/ports/gate.ts";
 
-/** A gate, and what it is to judge. */
+/** A gate, and its request. */
 export interface GateCase {
   readonly gate: Gate;
   readonly request: GateRequest;
 }
 
 export interface GateUnderTest {
-  /** Work that is good, and work that is not. */
+  /** Good work, and bad work. */
   passing(evidence: Evidence): Promise<GateCase>;
   failing(evidence: Evidence): Promise<GateCase>;
-  /** Something that cannot be judged at all. */
+  /** Work that cannot be judged at all. */
   broken(evidence: Evidence): Promise<GateCase>;
   /** Work that takes a minute to judge; `null` for a gate that only reads. */
   slow(evidence: Evidence): Promise<GateCase> | null;
@@ -42,7 +42,7 @@ export function memoryEvidence(): MemoryEvidence {
   };
 }
 
-/** A request as the engine makes it, for whatever the case does not care about. */
+/** Returns a request as the engine makes it, with defaults for everything that a case does not set. */
 export function gateRequest(changes: Partial<GateRequest> = {}): GateRequest {
   return {
     story: bareStory(storyId("checkout"), "Checkout"),
@@ -97,10 +97,10 @@ function expectWellFormed(judgement: Judgement, { gate, request }: GateCase): vo
   expect(ids).toEqual(expect.arrayContaining([...judgement.blocking]));
 }
 
-/** What every gate promises, whatever it looks at. */
+/** Tests what every gate guarantees, whatever it checks. */
 export function describeGate(name: string, subject: GateUnderTest): void {
   describe(`${name} keeps the gates' promises`, () => {
-    test("good work passes, with evidence, and nothing blocks it", async () => {
+    test("good work passes, with evidence and no blocking findings", async () => {
       const evidence = memoryEvidence();
       const subjectCase = await subject.passing(evidence);
       const judgement = await subjectCase.gate.run(subjectCase.request, control());
@@ -111,7 +111,7 @@ export function describeGate(name: string, subject: GateUnderTest): void {
       for (const id of judgement.evidence) expect(await evidence.read(id)).toMatch(/\w/);
     });
 
-    test("bad work fails, with findings that block it, and evidence", async () => {
+    test("bad work fails, with blocking findings and evidence", async () => {
       const evidence = memoryEvidence();
       const subjectCase = await subject.failing(evidence);
       const judgement = await subjectCase.gate.run(subjectCase.request, control());
@@ -130,7 +130,7 @@ export function describeGate(name: string, subject: GateUnderTest): void {
       expect(second.blocking).toEqual(first.blocking);
     });
 
-    test("what cannot be judged is neither a pass, nor the work's failure, nor a throw", async () => {
+    test("what cannot be judged is neither a pass nor the work's failure, and does not throw", async () => {
       const subjectCase = await subject.broken(memoryEvidence());
       const judgement = await subjectCase.gate.run(subjectCase.request, control());
       expectWellFormed(judgement, subjectCase);
@@ -142,12 +142,12 @@ export function describeGate(name: string, subject: GateUnderTest): void {
       expect((await passing.gate.run(passing.request, control(AbortSignal.abort()))).result).toBe("error");
       const slow = await subject.slow(memoryEvidence());
       if (slow === null) return;
-      // The gate takes longer than the test may, so an implementation that waits for its end fails here.
+      // The gate takes longer than the test may, so an implementation that does not stop fails here.
       const judgement = await slow.gate.run(slow.request, control(AbortSignal.timeout(300)));
       expect(judgement.result).toBe("error");
     });
 
-    test("it can say by what it judges", async () => {
+    test("it can list its criteria", async () => {
       const { gate } = await subject.passing(memoryEvidence());
       expect(gate.criteria().length).toBeGreaterThan(0);
     });

@@ -3,14 +3,14 @@ import type { Event } from "../../src/core/events/event.ts";
 import { storyId, type StoryId } from "../../src/core/events/ids.ts";
 import type { AppendResult, Journal, SnapshotPart, StoredEvent } from "../../src/ports/journal.ts";
 
-/** What a journal under test is made and cleared away with. */
+/** Creates and removes a journal under test. */
 export interface JournalMaker {
   open(): Promise<Journal>;
   /** Called after each test, when its journal is closed. */
   clear(): Promise<void>;
 }
 
-/** What every journal promises, whatever keeps its lines. */
+/** Tests what every journal guarantees, whatever its store. */
 export function journalContract(name: string, maker: JournalMaker): void {
   describe(`${name} keeps the journal's contract`, () => {
     let journal: Journal;
@@ -54,7 +54,7 @@ function appending(journal: () => Journal): void {
     expect(await journal().verify()).toEqual({ ok: true, head: { position: 0, hash: "0".repeat(64) } });
   });
 
-  test("what is appended is read back, in order, with its place", async () => {
+  test("appended events are read back, in order, with their position", async () => {
     const first = written(
       await journal().append(A, 0, [startedEvent("x"), { type: "story.accepted" }], 1_700_000_000_123),
     );
@@ -74,14 +74,14 @@ function appending(journal: () => Journal): void {
     expect(await journal().head()).toEqual({ position: 4, hash: all[3]!.hash });
   });
 
-  test("reading starts after the position that is given", async () => {
+  test("reading starts after the given position", async () => {
     await journal().append(A, 0, [startedEvent("1"), startedEvent("2"), startedEvent("3")], 1);
     expect((await lines(journal(), 1)).map((line) => line.position)).toEqual([2, 3]);
     expect(await lines(journal(), 3)).toEqual([]);
     expect(await lines(journal(), 99)).toEqual([]);
   });
 
-  test("of one story alone, its lines are read, over many pages too, and from the position that is given", async () => {
+  test("the lines of one story are read alone, over many pages too, and from the given position", async () => {
     for (let at = 0; at < 250; at++) {
       await journal().append(A, at, [startedEvent(`a${at}`)], 1);
       await journal().append(B, at * 2, [startedEvent("b"), startedEvent("b")], 1);
@@ -94,26 +94,26 @@ function appending(journal: () => Journal): void {
     expect(await lines(journal(), 0, storyId("nobody"))).toEqual([]);
   });
 
-  test("no events are no lines", async () => {
+  test("no events make no lines", async () => {
     expect(await journal().append(A, 0, [], 1)).toEqual({ ok: true, stored: [] });
     expect(await lines(journal())).toEqual([]);
   });
 
-  test("text of every script, null characters and half surrogates come back as they were", async () => {
+  test("text of every script, null characters and half surrogates are unchanged", async () => {
     const texts = ["üñ€😀", "日本語\u2028\u2029", "a\u0000b", '"\\\r\n\t', "\ud800x", "\u202eright to left", ""];
     await journal().append(A, 0, texts.map(startedEvent), 1);
     expect((await lines(journal())).map((line) => line.event)).toEqual(texts.map(startedEvent));
     expect(await journal().verify()).toMatchObject({ ok: true });
   });
 
-  test("an event of many megabytes comes back whole", async () => {
+  test("an event of many megabytes is read back completely", async () => {
     const big = "line of output €\n".repeat(400_000);
     await journal().append(A, 0, [startedEvent(big), startedEvent("after")], 1);
     const [line] = await lines(journal());
     expect(line!.event).toEqual(startedEvent(big));
   });
 
-  test("five hundred streams, each counts for itself", async () => {
+  test("five hundred streams are numbered independently", async () => {
     const ids = Array.from({ length: 500 }, (_, i) => storyId(`story-${i}`));
     for (let round = 0; round < 3; round++) {
       const results = await Promise.all(
@@ -134,7 +134,7 @@ function appending(journal: () => Journal): void {
     expect(line!.event).toEqual({ type: "infrastructure.blocked", issue: "as written" });
   });
 
-  test("an event that is no JSON is refused, and other events are unaffected", async () => {
+  test("an event that is not JSON is rejected, and other events are unaffected", async () => {
     const noJson = { type: "story.started", by: 1n } as unknown as Event;
     const bad = journal().append(A, 0, [startedEvent(), noJson], 1);
     const good = journal().append(B, 0, [startedEvent()], 1);
@@ -143,14 +143,14 @@ function appending(journal: () => Journal): void {
     expect((await lines(journal())).map((line) => line.story)).toEqual(["B"]);
   });
 
-  test("a closed journal takes nothing more", async () => {
+  test("a closed journal accepts nothing", async () => {
     await journal().close();
     await expect(journal().append(A, 0, [startedEvent()], 1)).rejects.toThrow("closed");
   });
 }
 
 function conflicts(journal: () => Journal): void {
-  test("a writer that lost its place is refused, and told the place", async () => {
+  test("a writer that lost its place is rejected, with the current one", async () => {
     await journal().append(A, 0, [startedEvent("1"), startedEvent("2")], 1);
     expect(await journal().append(A, 1, [startedEvent("late")], 2)).toEqual({
       ok: false,
@@ -167,7 +167,7 @@ function conflicts(journal: () => Journal): void {
     expect(await lines(journal())).toHaveLength(2);
   });
 
-  test("of many writers in one turn that want the same place one wins, and the others' streams go on", async () => {
+  test("of many writers in one turn that want the same position one wins, and other streams continue", async () => {
     const rivals = Array.from({ length: 20 }, (_, i) => journal().append(A, 0, [startedEvent(`rival ${i}`)], i));
     const others = Array.from({ length: 20 }, (_, i) =>
       journal().append(storyId(`other-${i}`), 0, [startedEvent()], i),
@@ -180,7 +180,7 @@ function conflicts(journal: () => Journal): void {
     expect(await journal().verify()).toMatchObject({ ok: true });
   });
 
-  test("appends of one turn are written in the order they were made", async () => {
+  test("appends of one turn are written in order", async () => {
     const all = await Promise.all(
       Array.from({ length: 300 }, (_, i) =>
         journal().append(i % 2 === 0 ? A : B, Math.floor(i / 2), [startedEvent(`${i}`)], i),
@@ -204,7 +204,7 @@ function conflicts(journal: () => Journal): void {
 }
 
 function chain(journal: () => Journal): void {
-  test("every line's hash depends on what it says and on what went before", async () => {
+  test("every line's hash depends on its content and on the lines before", async () => {
     await journal().append(A, 0, [startedEvent("same"), startedEvent("same"), startedEvent("other")], 1);
     const hashes = (await lines(journal())).map((line) => line.hash);
     expect(new Set(hashes).size).toBe(3);
@@ -216,7 +216,7 @@ function chain(journal: () => Journal): void {
     expect((await journal().head()).hash).toBe(FIRST_HASH);
   });
 
-  test("a noted head shows a cut end and a chain that was rewritten", async () => {
+  test("a recorded head shows a truncated end and a rewritten chain", async () => {
     await journal().append(A, 0, [startedEvent("1"), startedEvent("2")], 1);
     const head = await journal().head();
     const [first] = await lines(journal());
@@ -229,7 +229,7 @@ function chain(journal: () => Journal): void {
   });
 }
 
-/** Taken once with `sha256sum` over 64 zeros and the canonical JSON of the line. */
+/** Computed once with `sha256sum` over 64 zeros and the canonical JSON of the line. */
 const FIRST_HASH = "4cab3346e03c5a840bca79702619c61c70c420207614aedccde064c95de6feec";
 
 function snapshots(journal: () => Journal): void {
@@ -237,7 +237,7 @@ function snapshots(journal: () => Journal): void {
   const snapshot = (position: number, format: string, ...parts: SnapshotPart[]) => ({ position, format, parts });
   beforeEach(() => journal().append(A, 0, [startedEvent("1"), startedEvent("2"), startedEvent("3")], 1));
 
-  test("a snapshot is found by its format, its parts in the order of their names", async () => {
+  test("a snapshot is found by its format, with parts ordered by name", async () => {
     expect(await journal().latestSnapshot("1")).toBeNull();
     expect(await journal().latestOutlines("1")).toBeNull();
     const long = part("", "€".repeat(1_000_000));
@@ -247,20 +247,20 @@ function snapshots(journal: () => Journal): void {
     expect(await journal().latestOutlines("2")).toBeNull();
   });
 
-  test("a later one holds what has changed, and what was there besides", async () => {
+  test("a later snapshot has the changed parts and the unchanged ones", async () => {
     await journal().saveSnapshot(snapshot(1, "1", part("a"), part("b")), null);
     expect(await journal().saveSnapshot(snapshot(3, "1", part("b", "new"), part("c")), 1)).toBe(true);
     expect(await journal().latestSnapshot("1")).toEqual(snapshot(3, "1", part("a"), part("b", "new"), part("c")));
   });
 
-  test("a whole one takes the place of another, whatever that was", async () => {
+  test("a complete snapshot replaces any other", async () => {
     await journal().saveSnapshot(snapshot(3, "1", part("a"), part("b")), null);
     await journal().saveSnapshot(snapshot(2, "2", part("b", "new")), null);
     expect(await journal().latestSnapshot("1")).toBeNull();
     expect(await journal().latestSnapshot("2")).toEqual(snapshot(2, "2", part("b", "new")));
   });
 
-  test("changes to a snapshot that is not there are refused, and nothing of them is written", async () => {
+  test("changes to a missing snapshot are rejected, and nothing is written", async () => {
     expect(await journal().saveSnapshot(snapshot(2, "1", part("a")), 1)).toBe(false);
     await journal().saveSnapshot(snapshot(1, "1", part("a")), null);
     expect(await journal().saveSnapshot(snapshot(3, "1", part("a", "new")), 2)).toBe(false);
@@ -268,7 +268,7 @@ function snapshots(journal: () => Journal): void {
     expect(await journal().latestSnapshot("1")).toEqual(snapshot(1, "1", part("a")));
   });
 
-  test("outlines are read without the rest, and parts by their names", async () => {
+  test("outlines are read alone, and parts by name", async () => {
     await journal().saveSnapshot(snapshot(2, "1", part("a"), part("b")), null);
     expect(await journal().latestOutlines("1")).toEqual({
       position: 2,
@@ -290,16 +290,16 @@ function snapshots(journal: () => Journal): void {
     expect(await journal().snapshotParts("2", 2, ["b"])).toBeNull();
   });
 
-  test("a snapshot of lines that do not exist is a mistake", async () => {
+  test("a snapshot of lines that do not exist is an error", async () => {
     await expect(journal().saveSnapshot(snapshot(4, "1", part("a")), null)).rejects.toThrow("lines that exist");
   });
 }
 
-/** Sooner or later, also on a machine that is busy. */
+/** Waits for a condition, even on a busy machine. */
 const eventually = (check: () => unknown): Promise<unknown> => vi.waitFor(check, 60_000);
 
 function watching(journal: () => Journal): void {
-  test("a watcher hears of new lines, and of nothing after it has stopped", async () => {
+  test("a watcher is notified of new lines, and of nothing after it has stopped", async () => {
     const notice = vi.fn<() => void>();
     const stop = journal().watch(notice);
     const result = await journal().append(A, 0, [startedEvent()], 1);
@@ -312,7 +312,7 @@ function watching(journal: () => Journal): void {
     expect(notice).not.toHaveBeenCalled();
   });
 
-  test("what a watcher is told of is there to be read", async () => {
+  test("a watcher can read the lines it is notified of", async () => {
     const seen: number[] = [];
     const stop = journal().watch(() => void lines(journal()).then((all) => seen.push(all.length)));
     await journal().append(A, 0, [startedEvent(), startedEvent()], 1);
@@ -320,7 +320,7 @@ function watching(journal: () => Journal): void {
     stop();
   });
 
-  test("several watchers hear, each can stop alone", async () => {
+  test("several watchers are notified, and each can stop alone", async () => {
     const one = vi.fn<() => void>();
     const two = vi.fn<() => void>();
     const stopOne = journal().watch(one);

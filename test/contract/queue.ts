@@ -15,7 +15,7 @@ export const job = (id: string, lane: Lane = "developers", notBefore = 0): Job =
 /** Lets everything run that can run without the clock. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Work that goes on until the test ends it, and a record of what began and ended. */
+/** Makes work that continues until the test ends it, and records starts and ends. */
 export function handwork() {
   const begun: string[] = [];
   const ended: string[] = [];
@@ -53,7 +53,7 @@ async function isPending(promise: Promise<unknown>): Promise<boolean> {
   return pending;
 }
 
-/** What every queue promises, wherever its jobs run. */
+/** Tests what every queue guarantees, wherever its jobs run. */
 export function queueContract(name: string, make: QueueMaker): void {
   describe(`${name} keeps the queue's contract`, () => {
     running(make);
@@ -79,7 +79,7 @@ function running(make: QueueMaker): void {
     await queue.stop(false);
   });
 
-  test("all wait when none that runs has anything left to do at this moment", async () => {
+  test("all wait if no running job has anything left to do at this moment", async () => {
     const { queue } = make({});
     const done: string[] = [];
     const end = new Promise<void>((resolve) => setTimeout(resolve, 5));
@@ -95,7 +95,7 @@ function running(make: QueueMaker): void {
     await queue.stop(false);
   });
 
-  test("an id that waits or runs is taken; one that has ended is free again", async () => {
+  test("the id of a waiting or running job is taken; after its end it is free again", async () => {
     const { queue } = make({ developers: 1 });
     const hands = handwork();
     queue.start(hands.work);
@@ -114,7 +114,7 @@ function running(make: QueueMaker): void {
     await queue.stop(false);
   });
 
-  test("each lane runs as many as its limit allows, and no lane waits for another", async () => {
+  test("each lane runs as many jobs as its limit allows, and no lane waits for another", async () => {
     const { queue } = make({ developers: 2, critics: 1 });
     const hands = handwork();
     queue.start(hands.work);
@@ -134,7 +134,7 @@ function running(make: QueueMaker): void {
     await stopping;
   });
 
-  test("a limit is never passed, and everything runs once, also with a thousand jobs", async () => {
+  test("a limit is never exceeded, and every job runs once, even with a thousand jobs", async () => {
     const { queue } = make({ developers: 3 });
     let now = 0;
     let most = 0;
@@ -153,7 +153,7 @@ function running(make: QueueMaker): void {
     await queue.stop(false);
   });
 
-  test("a job may enqueue what comes next, and the queue is not idle in between", async () => {
+  test("a job may enqueue the next one, and the queue is not idle in between", async () => {
     const { queue } = make({ developers: 1 });
     const done: string[] = [];
     queue.start(async ({ id }) => {
@@ -170,7 +170,7 @@ function running(make: QueueMaker): void {
 function times(make: QueueMaker): void {
   const DAY = 24 * 3600 * 1000;
 
-  test("a job does not begin before its time, and holds no hand until then", async () => {
+  test("a job does not start before its time, and takes no slot until then", async () => {
     const { queue, clock } = make({ developers: 1 });
     const hands = handwork();
     queue.start(hands.work);
@@ -187,7 +187,7 @@ function times(make: QueueMaker): void {
     await queue.stop(false);
   });
 
-  test("times come in their own order, whatever order they were enqueued in", async () => {
+  test("jobs run in the order of their times, whatever order they were enqueued in", async () => {
     const { queue, clock } = make({});
     const began: string[] = [];
     queue.start(async ({ id }) => void began.push(`${id}@${clock.now()}`));
@@ -203,7 +203,7 @@ function times(make: QueueMaker): void {
     await queue.stop(false);
   });
 
-  test("a queue with something for later is not idle", async () => {
+  test("a queue with a delayed job is not idle", async () => {
     const { queue, clock } = make({});
     queue.start(async () => {});
     queue.enqueue(job("later", "engine", 60 * DAY));
@@ -216,7 +216,7 @@ function times(make: QueueMaker): void {
 }
 
 function ending(make: QueueMaker): void {
-  test("idle resolves at once where there is nothing", async () => {
+  test("idle resolves at once without jobs", async () => {
     const { queue } = make({});
     expect(await isPending(queue.idle())).toBe(false);
     queue.start(async () => {});
@@ -225,7 +225,7 @@ function ending(make: QueueMaker): void {
     expect(await isPending(queue.idle())).toBe(false);
   });
 
-  test("stopping lets the running end, begins nothing more, and takes nothing more", async () => {
+  test("after stop, running jobs end, and no other job starts or is accepted", async () => {
     const { queue, clock } = make({ developers: 1 });
     const hands = handwork();
     queue.start(hands.work);
@@ -243,7 +243,7 @@ function ending(make: QueueMaker): void {
     await queue.idle();
   });
 
-  test("stopping now tells the running by their signal, and waits for them", async () => {
+  test("an immediate stop aborts the running jobs by their signal, and waits for them", async () => {
     const { queue } = make({});
     const hands = handwork();
     queue.start(hands.work);

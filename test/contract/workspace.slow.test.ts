@@ -19,7 +19,7 @@ workspaceContract("a worktree in one of many clones", sharedWorktrees);
 
 const journals = new Map<string, TestJournal>();
 
-/** The repository is one of a fleet's clones, and all that happens in it is one run, until the story is over. */
+/** The repository is one of a fleet's clones, and everything is one run until the story ends. */
 function sharedWorktrees({ root, env, home, git }: TestRepository): Workspace {
   const bare = join(home, "shared.git");
   if (!existsSync(bare)) {

@@ -9,7 +9,7 @@ import { filesIn, makeRepository, write, type TestRepository } from "../kit/git-
 import { runsAll } from "../sampled.ts";
 
 const STORY = storyId("S-1");
-/** How many random states are kept and brought back. */
+/** How many random states are committed and restored. */
 const STATES = runsAll ? 20 : 8;
 
 export const note = (attempt: number, more: Partial<CommitNote> = {}): CommitNote => ({
@@ -19,7 +19,7 @@ export const note = (attempt: number, more: Partial<CommitNote> = {}): CommitNot
   ...more,
 });
 
-/** Names that break programs which think of names as words. */
+/** Names that break programs which treat names as words. */
 const AWKWARD = [
   "grün ✓.txt",
   "two  spaces.txt",
@@ -35,7 +35,7 @@ const AWKWARD = [
   "ünï/cödé/深い.md",
 ];
 
-/** What every workspace promises, wherever a story's files are. `make` gets a repository with one commit. */
+/** Tests what every workspace guarantees, wherever a story's files are. `make` gets a repository with one commit. */
 export function workspaceContract(name: string, make: (repository: TestRepository) => Workspace): void {
   describe(`${name} keeps the workspace's contract`, () => {
     let repository: TestRepository;
@@ -58,7 +58,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
     const put = (file: string, text: string | Uint8Array): void => write(path, file, text);
     const messageOf = (commit: string): string => repository.git("show", "--no-patch", "--format=%B", commit);
 
-    test("a place is found again, with the same beginning", async () => {
+    test("a worktree is found again, with the same start", async () => {
       const first = await workspace.prepare(STORY);
       expect(first.commit).toBe(repository.git("rev-parse", "HEAD").trim());
       expect(first.tree).toBe(repository.git("rev-parse", "HEAD^{tree}").trim());
@@ -70,7 +70,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(again.tree).not.toBe(first.tree);
     });
 
-    test("some files go back to what they were, with everything about them, and the others stay", async () => {
+    test("some files are restored with all their properties, and the others stay", async () => {
       symlinkSync("a.ts", join(path, "src/link.ts"));
       put("tool.sh", "old\n");
       chmodSync(join(path, "tool.sh"), 0o755);
@@ -101,19 +101,19 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
         "README.md": "- hello\n",
       });
       expect(existsSync(join(path, "deep"))).toBe(false);
-      // What was there before is still in the history.
+      // The replaced files are still in the history.
       expect(await workspace.fileAt(STORY, after.commit, "src/b.ts")).toBe("theirs\n");
       expect(await workspace.restorePaths(STORY, theirs, before.commit, note(2, { subject: "put back" }))).toEqual(
         back,
       );
-      // The next attempt may end with the very same files, and still puts them back itself.
+      // The next attempt may have exactly the same files, and still restores them itself.
       const next = await workspace.restorePaths(STORY, theirs, before.tree, note(3, { subject: "put back" }));
       expect(next.tree).toBe(back.tree);
       expect(next.commit).not.toBe(back.commit);
       await expect(workspace.restorePaths(STORY, ["x"], "nosuch", note(2))).rejects.toBeInstanceOf(RemandError);
     });
 
-    test("a look sees changed, new and deleted files, not ignored ones, and changes nothing", async () => {
+    test("reading the state sees changed, new and deleted files, not ignored ones, and changes nothing", async () => {
       const before = await workspace.currentState(STORY);
       expect(await workspace.currentState(STORY)).toEqual(before);
       put("dist/out.js", "built");
@@ -131,7 +131,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(await workspace.currentState(STORY)).toEqual(before);
     });
 
-    test("a change of the same size in the same instant is seen", async () => {
+    test("a change of the same size at the same instant is detected", async () => {
       for (const letter of "abcdefgh") {
         put("src/a.ts", `${letter}${letter}${letter}\n`);
         const { tree } = await workspace.currentState(STORY);
@@ -139,9 +139,9 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       }
     });
 
-    test("a change of the same size in the instant after the beginning is seen, also later", async () => {
+    test("a change of the same size right after the start is detected, also later", async () => {
       const story = storyId("quick");
-      // Git's times are whole seconds, so all of it has to happen in one.
+      // Git's times are whole seconds, so everything must happen within one.
       await new Promise((resolve) => setTimeout(resolve, 1010 - (Date.now() % 1000)));
       repository.git("checkout", "--quiet", "HEAD~0");
       write(repository.root, "src/a.ts", "one\ntwo\nthree\n");
@@ -153,7 +153,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(await workspace.fileAt(story, tree, "src/a.ts")).toBe("ONE\nTWO\nTHREE\n");
     });
 
-    test("files that git was told not to look at are looked at", async () => {
+    test("files that git was told to skip are read", async () => {
       const before = await workspace.currentState(STORY);
       repository.git("-C", path, "update-index", "--assume-unchanged", "src/a.ts");
       repository.git("-C", path, "update-index", "--skip-worktree", "src/b.ts");
@@ -163,7 +163,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(await workspace.changedPaths(STORY, before.tree, after.tree)).toEqual(["src/a.ts", "src/b.ts"]);
     });
 
-    test("what is kept is a commit of everything, with its trailers", async () => {
+    test("keeping makes a commit of everything, with its trailers", async () => {
       put("src/a.ts", "changed\n");
       put("new/file.ts", "new\n");
       put("dist/out.js", "built");
@@ -181,7 +181,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(repository.git("rev-parse", `${kept.commit}^`).trim()).toBe(base);
     });
 
-    test("a user's own identity is used where there is one", async () => {
+    test("a user's own identity is used if there is one", async () => {
       repository.git("config", "user.name", "Grace Hopper");
       repository.git("config", "user.email", "grace@example.org");
       const kept = await make(repository).keep(STORY, note(1));
@@ -189,7 +189,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(who.trim()).toBe("Grace Hopper <grace@example.org>");
     });
 
-    test("keeping again finds the commit again, also after a restart; a new attempt is a new commit", async () => {
+    test("keeping again finds the commit, also after a restart; a new attempt is a new commit", async () => {
       put("src/a.ts", "changed\n");
       const first = await workspace.keep(STORY, note(1));
       expect(await workspace.keep(STORY, note(1))).toEqual(first);
@@ -203,7 +203,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(more.commit).not.toBe(second.commit);
     });
 
-    test("hooks and signatures of the user have no say", async () => {
+    test("the user's hooks and signatures are not used", async () => {
       for (const hook of ["pre-commit", "commit-msg", "post-commit", "reference-transaction", "post-checkout"]) {
         write(repository.root, `.git/hooks/${hook}`, `#!/bin/sh\ntouch ${join(repository.home, "hooked")}; exit 1\n`);
         chmodSync(join(repository.root, ".git/hooks", hook), 0o755);
@@ -217,7 +217,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(existsSync(join(repository.home, "hooked"))).toBe(false);
     });
 
-    test("awkward names are kept, named, shown, read and brought back", async () => {
+    test("awkward names are committed, listed, shown, read and restored", async () => {
       for (const file of AWKWARD) put(file, `in ${file}`);
       const one = await workspace.keep(STORY, note(1));
       expect(await workspace.changedPaths(STORY, base, one.commit)).toEqual([...AWKWARD].sort());
@@ -235,7 +235,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(existsSync(join(path, "pwned"))).toBe(false);
     });
 
-    test("renames have both names, and binaries, links and modes count as changes", async () => {
+    test("a rename has both names, and binaries, links and modes count as changes", async () => {
       renameSync(join(path, "src/b.ts"), join(path, "src/renamed.ts"));
       put(
         "image.png",
@@ -259,7 +259,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       await workspace.restore(STORY, (await workspace.prepare(STORY)).tree, note(1));
     });
 
-    test("a diff looks the same whatever the user's configuration says", async () => {
+    test("a diff is the same whatever the user's configuration", async () => {
       put("src/a.ts", "one\n2\nthree\n");
       put(".gitattributes", "*.ts diff=loud\n");
       const { tree } = await workspace.keep(STORY, note(1));
@@ -280,7 +280,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(await workspace.diff(STORY, base, tree)).toBe(before);
     });
 
-    test("a file is read at any time of its life; what is not there is null; an unknown tree is an error", async () => {
+    test("a file is readable in any version; a missing one is null; an unknown tree is an error", async () => {
       put("src/a.ts", "later\n");
       const { tree } = await workspace.keep(STORY, note(1));
       expect(await workspace.fileAt(STORY, base, "src/a.ts")).toBe("one\ntwo\nthree\n");
@@ -296,7 +296,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(await workspace.fileAt(STORY, (await workspace.currentState(STORY)).tree, "src/a.ts")).toBe("later\n");
     });
 
-    test("an earlier tree comes back as the newest state, and what it replaces is not lost", async () => {
+    test("an earlier tree is restored as the newest state, and what it replaces is not lost", async () => {
       put("src/a.ts", "best\n");
       put("best/only.ts", "x\n");
       const best = await workspace.keep(STORY, note(1));
@@ -322,7 +322,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect((await workspace.keep(STORY, note(3))).commit).not.toBe(restored.commit);
     });
 
-    test("files become folders, folders files, files links, and all of it back", async () => {
+    test("files become folders, folders files, files links, and back", async () => {
       const start = await workspace.currentState(STORY);
       const files = filesIn(path);
       rmSync(join(path, "src"), { recursive: true });
@@ -339,7 +339,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(filesIn(path)).toEqual(otherFiles);
     });
 
-    test("files that the earlier tree ignores are not deleted when a later tree had stopped ignoring them", async () => {
+    test("files that the restored tree ignores are not deleted if a later tree had stopped ignoring them", async () => {
       const start = await workspace.currentState(STORY);
       put("dist/out.js", "built\n");
       put("deep/dist/x/y.js", "built too\n");
@@ -412,7 +412,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       elsewhere.clear();
     });
 
-    test("many at once wait for each other", async () => {
+    test("many calls at once wait for each other", async () => {
       put("src/a.ts", "changed\n");
       const looks = await Promise.all(Array.from({ length: 6 }, () => workspace.currentState(STORY)));
       expect(new Set(looks.map(({ tree }) => tree)).size).toBe(1);
@@ -420,13 +420,13 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(new Set(kept.map(({ commit }) => commit)).size).toBe(1);
     });
 
-    test("our own folder is not part of anything", async () => {
+    test("the state folder is not part of the work", async () => {
       expect(repository.git("status", "--porcelain", "--untracked-files=all")).not.toContain(".remand");
       const { tree } = await workspace.currentState(STORY);
       expect(repository.git("ls-tree", "-r", "--name-only", tree)).not.toContain(".remand");
     });
 
-    test("what was kept outlives its place", async () => {
+    test("committed work outlives its worktree", async () => {
       put("src/a.ts", "changed\n");
       const kept = await workspace.keep(STORY, note(1));
       await workspace.dispose(STORY);
@@ -437,7 +437,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(again).toMatchObject({ tree: kept.tree, commit: kept.commit, base });
     });
 
-    test("a detached head and an unusual id are fine", async () => {
+    test("a detached HEAD and an unusual id work", async () => {
       repository.git("checkout", "--quiet", "--detach");
       for (const id of ["a..b", "v1.", "x.lock", "A_-.b...c", "9"]) {
         const place = await workspace.prepare(storyId(id));
@@ -447,7 +447,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       }
     });
 
-    test("a folder inside the repository is a place inside the place", async () => {
+    test("a folder inside the repository is a folder inside the worktree", async () => {
       const inside = make({ ...repository, root: join(repository.root, "src") });
       const place = await inside.prepare(storyId("inner"));
       expect(place.path.endsWith("/src")).toBe(true);

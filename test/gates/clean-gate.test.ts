@@ -60,7 +60,7 @@ test("a test that passes before the work only with ignored files is reported", a
   });
   const same = setUp({ "/clean": work, "/work": work }, ["dist"]);
   expect(await same.gate.baseline!(request, control)).toBe(work);
-  // Where nothing is left out the base is not run again.
+  // Without ignored files the base does not run again.
   expect(await setUp({ "/clean": clean }).gate.baseline!(request, control)).toBe(clean);
 });
 

@@ -13,7 +13,7 @@ import { makeProject, works, type Project } from "../e2e/critic-audit-project.ts
 
 vi.mock("../../src/core/gates/registry.ts", async (original) => {
   const registry = await original<{ readonly GATE_REGISTRY: Readonly<Record<string, GateDescriptor>> }>();
-  // What a row says that says nothing: the merge gate's, without what is the target's.
+  // A row without special properties: the merge gate's, without those of the target.
   const plain = {
     ...registry.GATE_REGISTRY["merge"],
     judgesWithTarget: false,

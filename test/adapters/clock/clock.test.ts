@@ -17,7 +17,7 @@ describe("the machine's clock", () => {
   });
 
   test("wakes early when aborted, even before the sleep starts", async () => {
-    // An hour is more than the test may take: a clock that sleeps on fails the test.
+    // An hour is longer than the test's time limit: a clock that does not wake fails the test.
     const early = new AbortController();
     const sleep = clock.sleep(3_600_000, early.signal);
     early.abort();

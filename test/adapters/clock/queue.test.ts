@@ -21,7 +21,7 @@ test("the queue sleeps once for all delayed jobs, and not at all after it stoppe
   expect(clock.sleeping()).toBe(0);
 });
 
-/** How often the clock is asked while so many jobs wait for each other and for their times. */
+/** Returns how often the clock is called while this many jobs wait for each other and for their times. */
 async function clockCallsFor(jobs: number): Promise<number> {
   const clock = createVirtualClock();
   let calls = 0;

@@ -26,7 +26,7 @@ async function write(folder: string, texts: readonly string[], maxBytes?: number
   }
 }
 
-/** Everything that is there, page by page. */
+/** Reads all lines, page by page. */
 async function readAll(folder: string, after: OutputPlace | null = null) {
   const reader = createOutputReader(folder);
   const texts: string[] = [];

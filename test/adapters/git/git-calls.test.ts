@@ -6,7 +6,7 @@ import { repositoryOpener } from "../../../src/adapters/git/repository.ts";
 import { makeRepository, type TestRepository } from "../../kit/git-repository.ts";
 
 let repository: TestRepository;
-/** A program before git in the path that writes down what it is called with. */
+/** An environment with a program before git on the PATH that records git's calls. */
 let env: Record<string, string>;
 beforeEach(() => {
   repository = makeRepository();

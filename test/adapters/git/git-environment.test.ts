@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createGit } from "../../../src/adapters/git/git.ts";
 import { makeRepository } from "../../kit/git-repository.ts";
 
-/** What a program that git starts sees, for a call of the engine. */
+/** Returns the environment of a program that git starts during a call of the engine. */
 async function seenBy(call: { readonly remote?: boolean }, named: Record<string, string> = {}): Promise<string> {
   const repository = makeRepository({ ".gitattributes": "*.txt filter=spy\n" });
   onTestFinished(() => repository.clear());

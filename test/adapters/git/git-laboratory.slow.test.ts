@@ -16,7 +16,7 @@ import type { ExperimentCheckout, ExperimentRunner } from "../../../src/ports/ex
 import { canMount } from "./can-mount.ts";
 import { makeRepository, type TestRepository } from "../../kit/git-repository.ts";
 
-/** Files that are written, and files that are shown by a mount where the machine allows it. */
+/** Written files, and mounted files if the machine allows it. */
 describe.each([["written", false], ...((await canMount()) ? [["mounted", true] as const] : [])] as const)(
   "%s",
   (_how, mount) => {
@@ -89,7 +89,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       const folder = join(bench.path, "../..");
       const left = join(folder, "runs/7");
       mkdirSync(join(left, ".git"), { recursive: true });
-      // No process has this number: it is larger than any the kernel gives.
+      // No process has this id: it is larger than the kernel's maximum.
       writeFileSync(join(folder, "slots/7"), "99999999");
       const other = await open();
       expect(existsSync(left)).toBe(false);
@@ -165,7 +165,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       const work = { ...request, base: "HEAD~1" };
       for (const says of ["work", "work again"]) {
         const checkout = await experimentRunner.open(work);
-        // The file that differs is newer than the cache; the others are not.
+        // The changed file is newer than the cache; the others are not.
         const time = statSync(join(checkout.path, "a.txt")).mtimeMs;
         expect(statSync(join(checkout.path, "sub/b.txt")).mtimeMs < time).toBe(mount);
         expect(await build(checkout, says)).toBe(kept);
@@ -203,7 +203,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
           });
           return ran.stdout + ran.stderr;
         };
-        // These two believe what the index says about sizes and times, and do not read the files.
+        // The first two trust the sizes and times in the index, and do not read the files.
         for (const args of ["diff-files", "diff-index HEAD", "status --porcelain"]) expect(await git(args)).toBe("");
         expect(await git("ls-files --stage")).toBe(repository.git("ls-files", "--stage"));
         expect(await git("write-tree")).toBe(repository.git("rev-parse", "HEAD^{tree}"));
@@ -233,7 +233,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
         const read = (path: string): string => readFileSync(join(place.path, path), "utf8");
         expect(read("node_modules/far/index.js")).toBe("far\n");
         expect(read("packages/own/node_modules/near/index.js")).toBe("near\n");
-        // A package of the project is the one that is tried, not the person's.
+        // A package of the project leads to the version that is tried, not to the person's.
         await place.set("HEAD", new Map([["packages/own/index.js", "tried\n"]]));
         expect(read("node_modules/own/index.js")).toBe("tried\n");
         expect(readFileSync(join(root, "packages/own/index.js"), "utf8")).toBe("own\n");
@@ -253,7 +253,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       await beside.close();
       await first.close();
       expect(existsSync(first.path)).toBe(false);
-      // What a killed process left there is removed.
+      // Files of a killed process there are removed.
       mkdirSync(first.path, { recursive: true });
       writeFileSync(join(first.path, "left.txt"), "x");
       writeFileSync(join(first.path, "../../slots", basename(first.path)), "99999999");

@@ -45,7 +45,7 @@ describe("two machines work on one story in turns", () => {
     expect(place).toMatchObject({ commit: second.commit, tree: second.tree });
     expect(readFileSync(join(place.path, odd), "utf8")).toBe("odd name\n");
     expect(filesIn(place.path)).toMatchObject({ "a.txt": "- two\n", "c.txt": "- three\n", "b.txt": "- b\n" });
-    // Both compare the work with the same beginning.
+    // Both compare the work with the same start.
     expect(place.base).toBe(fleet.git("rev-parse", "main").trim());
     expect(await one.work.changedPaths(STORY, place.base, second.tree)).toEqual(["a.txt", "c.txt", odd]);
     expect(gitIn(place.path, fleet.origin.env, "status", "--porcelain")).toBe("");
@@ -61,7 +61,7 @@ describe("two machines work on one story in turns", () => {
     const second = await one.attempt(STORY, 2, { "a.txt": "one\n2\n" });
     await arrive(one);
     expect(branchTip()).toBe(second.commit);
-    // Whatever made this so: the journal names the first.
+    // However this happened: the journal names the first commit.
     fleet.journal.commits.set(STORY, first.commit);
     expect(await arrive(two)).toMatchObject({ commit: first.commit, tree: first.tree });
     expect(await arrive(one)).toMatchObject({ commit: first.commit, tree: first.tree });
@@ -85,7 +85,7 @@ describe("two machines work on one story in turns", () => {
     await one.attempt(STORY, 2, { "a.txt": "three\n" });
     expect(await third.work.fileAt(STORY, first.tree, "a.txt")).toBe("two\n");
     expect(await third.work.currentState(STORY)).toMatchObject({ commit: fleet.journal.commits.get(STORY) });
-    // A story that has only begun is at a commit of the branch it is for, which may have gone on since then.
+    // A new story is at a commit of its target, which may have moved on since.
     const begun = moveMain();
     moveMain();
     fleet.journal.commits.set(storyId("S-2"), begun);
@@ -104,7 +104,7 @@ describe("two machines work on one story in turns", () => {
     const bench = await two.work.experimentRunner(local).open({ signal: new AbortController().signal });
     expect(await bench.set(tree, new Map())).toBe(tree);
     expect(bench.text("a.txt")).toBe("two\n");
-    // With a file as another commit has it.
+    // With one file as in another commit.
     await bench.set(tree, new Map(), { from: "HEAD", paths: ["a.txt"] });
     expect(bench.text("a.txt")).toBe("one\n");
     await bench.close();
@@ -130,7 +130,7 @@ describe("leftovers", () => {
     await one.attempt(STORY, 1, { "a.txt": "kept\n" });
     const { path } = await arrive(one);
     write(path, "half.txt", "half done\n");
-    // That machine dies here. The attempt is interrupted, and another machine judges what was kept.
+    // That machine dies here. The attempt is interrupted, and another machine judges the committed work.
     expect(filesIn((await arrive(two)).path)).not.toHaveProperty("half.txt");
     const again = await arrive(one);
     expect(filesIn(again.path)).toMatchObject({ "a.txt": "- kept\n" });
@@ -148,7 +148,7 @@ describe("leftovers", () => {
     const restarted = await fleet.machine("one");
     const kept = await restarted.work.keep(STORY, note(2));
     expect(fleet.file(kept.commit, "new.txt")).toBe("new\n");
-    // Safe to repeat: it was kept, and whether the journal got to know is not known.
+    // Safe to repeat: the work is committed, and whether the journal recorded that is unknown.
     expect(await restarted.work.keep(STORY, note(2))).toEqual(kept);
     fleet.journal.end(STORY, kept.commit);
     expect((await arrive(two)).commit).toBe(kept.commit);
@@ -196,7 +196,7 @@ describe("leftovers", () => {
       write(begun, "gitdir", join(fleet.origin.home, "none/.git\n"));
       utimesSync(join(begun, "HEAD"), Date.now() / 1000 - secondsAgo, Date.now() / 1000 - secondsAgo);
     };
-    // One that is being made just now is left alone, and waited for.
+    // A worktree that is being made just now is left alone, and waited for.
     leave(0);
     moveMain();
     await expect(arrive(one)).rejects.toMatchObject({ code: "forge-unreachable" });
@@ -228,7 +228,7 @@ describe("a worker that was replaced while it hung", () => {
   test("pushes late, and changes nothing for the other worker", async () => {
     const first = await one.attempt(STORY, 1, { "a.txt": "1\n" });
     fleet.journal.begin(STORY);
-    // It sees the journal as it was when it fell asleep, in the middle of its attempt.
+    // This worker sees the journal as it was when it hung, in the middle of its attempt.
     const asleep = await fleet.machine("zombie", {}, asItIs(fleet.journal));
     const { path } = await asleep.work.prepare(STORY);
     write(path, "a.txt", "zombie\n");
@@ -241,7 +241,7 @@ describe("a worker that was replaced while it hung", () => {
     expect(fleet.git("rev-parse", `${second.commit}^`).trim()).toBe(first.commit);
     await two.work.dispose(STORY);
     expect(branchTip()).toBe(third.commit);
-    // Its work is on no branch, so its name is all there is of it.
+    // The commit is on no branch, so its ref is its only trace.
     expect(attemptsOf()).toEqual([`refs/remand/attempts/S-1/${late.commit}`]);
   });
 

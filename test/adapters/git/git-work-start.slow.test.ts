@@ -121,7 +121,7 @@ test("the oldest entries are removed, except those that stories depend on", asyn
   const [first] = entries();
   for (let at = 0; at < 8; at++) {
     repository.write("node_modules/dep/index.js", `${at}\n`);
-    // As another engine's, which keeps no record.
+    // Like another engine, which keeps no record.
     await starter().now();
     for (const entry of entries()) utimesSync(join(entry, "entry.json"), at, at);
   }

@@ -72,7 +72,7 @@ test("whatever is at a hidden file's path is replaced, and a link is not followe
   expect(existsSync(join(elsewhere, "b.test.js"))).toBe(false);
 });
 
-/** Every object in a view, as text. */
+/** Returns every object in a view, as text. */
 const objectsIn = (folder: string): string =>
   gitIn(repository.root, { ...repository.env, GIT_DIR: folder }, "cat-file", "--batch-all-objects", "--batch");
 
@@ -105,7 +105,7 @@ test("a worktree's git shows the commits since the files were hidden, and none o
     "test: move tests to the hidden checks",
   ]);
   expect(gitIn(root, inView, "status", "--porcelain")).toBe("");
-  // It is made once for a state of the repository.
+  // The view is made once per state of the repository.
   expect(await viewOf(join(repository.home, "work"), "recent")).toEqual([shown]);
 });
 

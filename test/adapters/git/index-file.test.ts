@@ -26,7 +26,7 @@ describe.each(["sha1", "sha256"])("an index with names of objects by %s", (forma
       });
     git(["init", "--quiet", `--object-format=${format}`]);
     const blob = (text: string): string => git(["hash-object", "-w", "--stdin"], text).trim();
-    /** Lets git make the index, with the names of its trees in it. */
+    /** Lets git make the index, including the ids of its trees. */
     const setIndex = (files: Listed): Buffer => {
       git(["read-tree", "--empty"]);
       const lines = Object.entries(files).map(([path, id]) => `100644 ${id}\t${path}\n`);
@@ -34,10 +34,10 @@ describe.each(["sha1", "sha256"])("an index with names of objects by %s", (forma
       git(["write-tree"]);
       return readFileSync(join(folder, ".git/index"));
     };
-    /** What git reads in an index of ours. */
+    /** Returns what git reads in an index made by Remand. */
     const look = (index: Buffer) => {
       writeFileSync(join(folder, ".git/index"), index);
-      // Only this command looks at the sum at the end.
+      // Only this command verifies the checksum at the end.
       git(["fsck", "--no-dangling"]);
       return { listed: git(["ls-files", "--stage"]), tree: git(["write-tree"]) };
     };

@@ -1,6 +1,6 @@
 /**
- * A process that has no right to write where it was not given it, also when the tests run as root, and that says what
- * it could do with a journal. `attempt <file> write|read`
+ * A process without special write permissions, even when the tests run as root, that reports what it could do with a
+ * journal. `attempt <file> write|read`
  */
 import { createSqliteJournal, openJournalReadOnly } from "../../../src/adapters/journal/sqlite-journal.ts";
 import { loadSqlite } from "../../../src/adapters/journal/sqlite.ts";

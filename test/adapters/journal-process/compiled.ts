@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 /**
- * Compiles a program of these tests, with what it imports, for a process of its own. It lands below the project's
+ * Compiles a program of these tests and its imports, to run it in a separate process. The output is below the project's
  * folder, where its libraries are found.
  */
 export function compileModule(source: URL): { readonly program: string; remove(): void } {

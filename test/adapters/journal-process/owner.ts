@@ -1,4 +1,4 @@
-/** A process that takes a journal and keeps it until it is killed. `owner <file> <command>` */
+/** A process that takes a journal's lock and keeps it until it is killed. `owner <file> <command>` */
 import { writeSync } from "node:fs";
 import { takeOwnership } from "../../../src/adapters/journal/ownership.ts";
 

@@ -1,5 +1,5 @@
 /**
- * A process that appends to a journal until it is killed, and says each line's place once that is acknowledged.
+ * A process that appends to a journal until it is killed, and prints each line's position after it is acknowledged.
  * `writer <file or address> <name> <streams>`
  */
 import { writeSync } from "node:fs";
@@ -15,7 +15,7 @@ const journal = await (file.startsWith("postgres://")
 const seqs = new Map<StoryId | null, number>();
 for await (const line of journal.read(0)) seqs.set(line.story, line.seq);
 
-/** Half of the streams are this writer's own, the others are fought for. */
+/** Half of the streams belong to this writer, the others are contested. */
 async function write(stream: StoryId): Promise<never> {
   let seq = seqs.get(stream) ?? 0;
   for (let i = 0; ; i++) {
@@ -31,7 +31,7 @@ async function write(stream: StoryId): Promise<never> {
     );
     if (appended.ok) {
       const [first, second] = appended.stored;
-      // Written at once and past every buffer of ours: what is acknowledged must be known to have been.
+      // Write synchronously and unbuffered, so that every acknowledged line is printed.
       writeSync(1, `${first!.position} ${first!.hash}\n${second!.position} ${second!.hash}\n`);
       seq += 2;
     } else {

@@ -20,13 +20,13 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A writer whose acknowledgements go to a file, as a pipe could lose some with the process. */
+/** Starts a writer whose acknowledgements go to a file, because a pipe could lose some with the process. */
 async function killedWriter(file: string, name: string, out: string, kill: number): Promise<number | null> {
   const fd = openSync(out, "a");
   const child = spawn(process.execPath, [writer.program, file, name, "8"], { stdio: ["ignore", fd, "inherit"] });
   closeSync(fd);
   const ended = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
-  // Every third is killed while it starts, the others once they have been seen to write, however slow the machine is.
+  // Every third is killed while it starts, the others after their first write, however slow the machine is.
   const before = statSync(out).size;
   while (kill % 3 !== 0 && child.exitCode === null && statSync(out).size === before) await pause(2);
   await pause(Math.random() * 120);
@@ -45,7 +45,7 @@ describe.each([1, 2])("%i writing processes, killed at random", (writers) => {
       const codes = await Promise.all(
         Array.from({ length: writers }, (_, i) => killedWriter(file, `w${i}`, out, kill)),
       );
-      // A writer that ended by itself has failed, and said why.
+      // A writer that exited by itself has failed, and printed why.
       expect(codes).toEqual(codes.map(() => null));
       rounds++;
     }
@@ -53,7 +53,7 @@ describe.each([1, 2])("%i writing processes, killed at random", (writers) => {
     const reader = await openJournalReadOnly(file);
     const hashes = new Map((await lines(reader)).map((line) => [line.position, line.hash]));
     const said = readFileSync(out, "utf8").trimEnd().split("\n");
-    // A kill in the middle of printing leaves half a line, joined to the next writer's: it is not acknowledged.
+    // A kill while printing leaves half a line, joined with the next writer's: it is not acknowledged.
     const whole = said.filter((line) => /^\d+ [0-9a-f]{64}$/.test(line));
     expect(said.length - whole.length).toBeLessThanOrEqual(KILLS * writers);
     const acknowledged = whole.map((line) => line.split(" "));

@@ -18,7 +18,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What another process finds in the file at this moment, as one that comes after a kill would. */
+/** Returns the keys that another process finds in the file now, as after a kill. */
 async function keysOnDisk(): Promise<string[]> {
   const db = await openSqlite(file(), "read");
   try {

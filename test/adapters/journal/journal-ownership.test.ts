@@ -29,7 +29,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts a process that takes the journal, and gives what it said. */
+/** Starts a process that takes the journal, and returns what it printed. */
 async function taker(command: string): Promise<{ child: ChildProcess; said: { holder: Holder } | HeldLock }> {
   const child = spawn(process.execPath, [program.program, file, command], { stdio: ["ignore", "pipe", "inherit"] });
   children.push(child);

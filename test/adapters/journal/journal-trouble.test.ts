@@ -41,7 +41,7 @@ async function errorOf(work: Promise<unknown>): Promise<RemandError> {
   return error;
 }
 
-/** A closed journal with so many lines, each of about 500 bytes. */
+/** Makes a closed journal with this many lines, each of about 500 bytes. */
 async function filled(count: number): Promise<void> {
   const journal = await createSqliteJournal(file);
   const events = Array.from({ length: count }, (_, i) => startedEvent(`line ${i} ${"x".repeat(450)}`));
@@ -49,7 +49,7 @@ async function filled(count: number): Promise<void> {
   await journal.close();
 }
 
-/** Does something to the file that no journal would do. */
+/** Changes the file in a way that no journal does. */
 async function tamper(work: (db: SqliteDatabase) => void): Promise<void> {
   const db = await openSqlite(file, "write");
   work(db);
@@ -101,7 +101,7 @@ describe("a full disk", () => {
   });
 });
 
-/** Root needs no namespace of users, in which it could not become another user. */
+/** Root needs no user namespace, in which it could not become another user. */
 const OWN_MOUNTS = process.getuid?.() === 0 ? "-m" : "-rm";
 
 describe("a read-only location", () => {
@@ -127,7 +127,7 @@ describe("a read-only location", () => {
       expect(attempt("read")).toEqual({ lines: 3, ok: true });
     });
     chmodSync(file, 0o644);
-    // The file may be written to, but nothing can be made beside it.
+    // The file is writable, but no file can be created beside it.
     expect(attempt("write")).toMatchObject({ code: "journal-readonly" });
   });
 
@@ -310,7 +310,7 @@ describe("verify finds", () => {
   test("an index that lost a line", async () => {
     await filled(10);
     const bytes = readFileSync(file);
-    // The index is the page that holds the streams' names and no event: its last entry is made another's.
+    // The index is on the page with the streams' names and no event: change its last entry.
     const page = pages(bytes).findLast((each) => each.includes("A") && !each.includes("line ") && each[0] === 0x0a)!;
     page.write("B", page.indexOf("A"));
     writeFileSync(file, bytes);

@@ -60,7 +60,7 @@ describe("two writers of one file", () => {
       const journal = (i * 7) % 5 < 2 ? ours : theirs;
       const stream = streams[(i * 11) % 3]!;
       const length = lengths.get(stream)!;
-      // Now and then with what it knew two lines ago.
+      // Now and then with the length of two lines ago.
       const expected = i % 13 === 0 ? Math.max(0, length - 2) : length;
       const { ok } = await journal.append(stream, expected, [startedEvent(`${i}`)], i);
       expect(ok).toBe(expected === length);

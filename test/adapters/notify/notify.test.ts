@@ -24,7 +24,7 @@ const NEWS: Notification = {
   at: Date.UTC(2026, 1, 22),
 };
 const never = new AbortController().signal;
-/** Pauses pass at once. */
+/** A clock whose pauses pass at once. */
 const clock = { now: () => 0, sleep: () => Promise.resolve() };
 
 let folder: string;

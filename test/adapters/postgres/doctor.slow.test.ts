@@ -39,7 +39,7 @@ function asked(db: string, args: readonly string[] = ["doctor", "--db", db], env
   });
 }
 
-/** What is said of the database, by name; and never its password. */
+/** Returns the doctor's results about the database, by name; checks that its password is not shown. */
 async function probesOf(db: string): Promise<Record<string, Probe>> {
   const ran = await asked(db, ["doctor", "--json", "--db", db]);
   expect(ran.err).toBe("");
@@ -50,7 +50,7 @@ async function probesOf(db: string): Promise<Record<string, Probe>> {
   return Object.fromEntries(probes.map((probe) => [probe.name, probe]));
 }
 
-/** A database with a journal of one line in it. */
+/** Makes a database with a journal of one line. */
 async function withJournal(): Promise<string> {
   const db = await server.newDatabase();
   const journal = await createPostgresJournal(db);
@@ -190,7 +190,7 @@ describe("remand doctor, of a fleet's database", () => {
     });
     await server.sql("ALTER EVENT TRIGGER remand_guard DISABLE", admin);
     expect((await probesOf(admin))["roles"]!.detail).toContain("can stall appends by CREATE RULE and the like");
-    // A role that has the same rights under another name is known by its rights.
+    // A role with the same rights under another name is recognized by its rights.
     const other = await newLogin(server, admin, [roles.worker]);
     expect((await probesOf(other))["this user"]!.detail).toContain("append and take jobs");
     await server.sql(`REVOKE USAGE ON SCHEMA remand_queue FROM "${roles.worker}"`, admin);

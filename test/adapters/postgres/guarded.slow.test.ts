@@ -1,4 +1,4 @@
-/** What a worker can do to the journal: append lines that are lines, through the functions, and nothing else. */
+/** What a worker can do to the journal: append valid lines through the functions, and nothing else. */
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import pg from "pg";
@@ -16,7 +16,7 @@ let fleet: FleetDatabase;
 let journal: PostgresJournal;
 let worker: pg.Client;
 
-/** How many lines there are before a test, and how many of them are of the story A. */
+/** The number of lines before a test, in total and of the story A. */
 let before = { all: 0, ofA: 0 };
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ interface Forged {
   events: readonly (string | null)[];
 }
 
-/** Calls the function as an enemy would who has the login of a worker. */
+/** Calls the function like an attacker with a worker's login. */
 function append(forged: Partial<Forged>): Promise<{ rows: Record<string, unknown>[] }> {
   const line: Forged = {
     streams: ["A"],
@@ -105,7 +105,7 @@ describe("without the functions", () => {
     "GRANT INSERT ON remand.line TO PUBLIC",
   ])("a worker is rejected: %s", async (statement) => {
     const refused = await worker.query(statement).catch((error: unknown) => error);
-    // A grant that grants nothing is a warning.
+    // A GRANT without effect is only a warning.
     if (!statement.startsWith("GRANT")) expect(refused).toMatchObject({ code: DENIED });
     expect(await codeOf(worker.query("INSERT INTO remand.line VALUES (3, 'A', 3, 1, 1, '', '')"))).toBe(DENIED);
     await expectUntouched();
@@ -161,7 +161,7 @@ describe("with the functions", () => {
       "escape_string_warning = off",
     ])
       await worker.query(`SET ${setting}`);
-    // Workers may not even define temporary objects.
+    // Workers may not even create temporary objects.
     expect(await codeOf(worker.query("CREATE TEMP TABLE line (position bigint, hash text)"))).toBe(DENIED);
     expect(await codeOf(append({ ats: ["2e+12"] }))).toBe(NOT_A_LINE);
     expect(await codeOf(append({ ats: ["1700000000000.1234"] }))).toBe(NOT_A_LINE);

@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A writer whose acknowledgements go to a file, as a pipe could lose some with the process. */
+/** Starts a writer whose acknowledgements go to a file, because a pipe could lose some with the process. */
 async function killedWriter(url: string, name: string): Promise<number | null> {
   const out = join(folder, name);
   const fd = openSync(out, "a");
@@ -44,7 +44,7 @@ test("writers killed at random on a crashing server lose and duplicate nothing",
   for (let kill = 0; kill < KILLS; kill++) {
     const killed = Array.from({ length: WRITERS }, (_, i) => killedWriter(server.url, `w${i}`));
     if (kill % 2 === 1) await server.restart("immediate");
-    // A writer that ended by itself has failed, and said why.
+    // A writer that exited by itself has failed, and printed why.
     expect(await Promise.all(killed)).toEqual(Array.from({ length: WRITERS }, () => null));
   }
   const journal = await createPostgresJournal(server.url);
@@ -52,7 +52,7 @@ test("writers killed at random on a crashing server lose and duplicate nothing",
   const said = Array.from({ length: WRITERS }, (_, i) => readFileSync(join(folder, `w${i}`), "utf8").trimEnd()).join(
     "\n",
   );
-  // A kill in the middle of printing leaves half a line, which is not acknowledged.
+  // A kill while printing leaves half a line, which is not acknowledged.
   const acknowledged = said.split("\n").filter((line) => /^\d+ [0-9a-f]{64}$/.test(line));
   expect(acknowledged.length).toBeGreaterThan(KILLS * WRITERS);
   const wrong = acknowledged.filter((line) => hashes.get(Number(line.split(" ")[0])) !== line.split(" ")[1]);

@@ -15,11 +15,11 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 beforeEach(async () => {
   url = await server.newDatabase();
-  // The tables are made here, because the tests have little patience.
+  // Create the tables here, because the tests use short timeouts.
   await (await createPostgresJournal(url)).close();
   proxy = await startProxy(server.port);
 });
-/** Sooner or later, also on a machine that is busy. */
+/** Waits for a condition, even on a busy machine. */
 const eventually = (check: () => unknown): Promise<unknown> => vi.waitFor(check, 60_000);
 
 const opened: PostgresJournal[] = [];
@@ -35,7 +35,7 @@ async function open(place = url, options: Parameters<typeof createPostgresJourna
   return journal;
 }
 
-/** Appends one event after the other to a stream, and goes on from what the journal says where it is refused. */
+/** Appends one event after the other to a stream, and continues from the journal's position after a rejection. */
 async function write(journal: PostgresJournal, name: string, count: number): Promise<string[]> {
   const acknowledged: string[] = [];
   for (let seq = 0; seq < count; seq++) {
@@ -123,7 +123,7 @@ describe("an append whose reply is lost", () => {
   test("is written once even if the first attempt still runs when the second starts", async () => {
     const journal = await open(proxy.url(url), { tryMs: 300 });
     await journal.append(A, 0, [startedEvent("first")], 1);
-    // This session has the turn to append, so both tries wait on the server.
+    // This session holds the turn to append, so both attempts wait on the server.
     const held = server.sql("BEGIN; SELECT FROM remand.turn FOR UPDATE; SELECT pg_sleep(1.2); COMMIT", url);
     const appended = await journal.append(A, 1, [startedEvent("second")], 2);
     await held;
@@ -147,7 +147,7 @@ describe("patience", () => {
     expect((error as Error).message).toContain("does not answer");
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain("s3cret");
     proxy.network("well");
-    // Nothing of it is there, and the journal is of use again.
+    // Nothing was written, and the journal works again.
     expect(await journal.append(A, 1, [startedEvent("again")], 1)).toMatchObject({ ok: true });
   });
 
@@ -174,7 +174,7 @@ describe("watching", () => {
     const [ours, theirs] = [await open(url, { pollMs: 60_000 }), await open()];
     const heard: string[] = [];
     const stop = ours.watch((whose) => heard.push(whose));
-    // The first word comes when it listens.
+    // The first notification comes when it listens.
     await eventually(() => expect(heard).toEqual(["others"]));
     await theirs.append(A, 0, [startedEvent()], 1);
     await eventually(() => expect(heard).toEqual(["others", "others"]));
@@ -209,7 +209,7 @@ describe("watching", () => {
     await sleep(100);
     expect(heard).toHaveBeenCalledOnce();
     proxy.network("well");
-    // Whatever was tried in between has got no answer, and must be tried again.
+    // Cut attempts from in between, which got no reply and must be repeated.
     proxy.cut();
     await eventually(() => expect(heard).toHaveBeenCalledTimes(2));
     stop();

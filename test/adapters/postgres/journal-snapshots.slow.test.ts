@@ -24,7 +24,7 @@ test("of several workers, one keeps the snapshot, and another takes over when it
   );
   expect(await one.saveSnapshot(at(1000, part("a"), part("b")), null)).toBe(true);
   expect((await two.latestSnapshot("1"))?.position).toBe(1000);
-  // Both have folded on. The first to come keeps it; what the second knows does not fit any more.
+  // Both have folded more lines. The first one updates the snapshot; the changes of the second do not fit any more.
   expect(await one.saveSnapshot(at(2000, part("b", "new")), 1000)).toBe(true);
   expect(await two.saveSnapshot(at(2050, part("a", "of two")), 1000)).toBe(true);
   expect(await two.latestSnapshot("1")).toEqual(at(2000, part("a"), part("b", "new")));

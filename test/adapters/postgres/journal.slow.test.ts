@@ -12,12 +12,12 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 journalContract("the journal on PostgreSQL", {
-  // A schema for each, which is how several projects share a database.
+  // A schema per journal, as for several projects in one database.
   open: () => createPostgresJournal(`${server.url}?schema=project_${++count}`),
   clear: async () => undefined,
 });
 
-/** As a worker has it, with the functions alone. */
+/** With a worker's login, which may only use the functions. */
 journalContract("the journal on PostgreSQL, for a worker", {
   open: async () => {
     const { worker } = await fleetDatabase(server, { url: `${server.url}?schema=fleet_${++count}` });

@@ -36,7 +36,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** Sooner or later, also on a machine that is busy. */
+/** Waits for a condition, even on a busy machine. */
 const eventually = (check: () => unknown): Promise<unknown> => vi.waitFor(check, 60_000);
 
 const host = createHost({});

@@ -85,7 +85,7 @@ describe("remand migrate", () => {
     expect(await journal.verify(local.at(-1))).toMatchObject({ ok: true });
     expect(await journal.outbox.get("story-1:3")).toBe("a result ü");
     expect(await createPostgresEvidence(pool).read(printed)).toBe("what was printed");
-    // It goes on where it was.
+    // Appending continues at the old position.
     expect(await journal.append(storyId("story-1"), 2, [startedEvent("on")], 9)).toMatchObject({ ok: true });
     await journal.close();
     await pool.close();

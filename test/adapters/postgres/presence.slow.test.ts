@@ -18,7 +18,7 @@ beforeAll(async () => void (server = await startPostgres()), 60_000);
 afterAll(() => server.stop());
 beforeEach(async () => {
   const fleet = await fleetDatabase(server);
-  // The workers have the login of one; the tests look and interfere as the administrator.
+  // The workers use a worker's login; the tests read and interfere as the administrator.
   url = fleet.admin;
   workerUrl = fleet.worker;
   pool = await openPool(workerUrl, { connections: 10 });
@@ -53,7 +53,7 @@ function present(id: string, on: PostgresPool = pool, slow: Promise<void> = Prom
   return { ...presence, took, led };
 }
 
-/** Waits for something to become true; the test's own limit says when that took too long. */
+/** Waits for a condition; the test's own limit says when that took too long. */
 async function until(is: () => boolean): Promise<void> {
   while (!is()) await sleep(20);
 }
@@ -126,7 +126,7 @@ describe("workers of one journal", () => {
     await until(() => [...heirs, gone].every((each) => each.isConnected()));
     proxy.network("freeze");
     await until(() => heirs.some(({ took }) => took.length > 0));
-    // Longer than the lease: the beats go on meanwhile.
+    // Longer than the lease: the beats continue meanwhile.
     await sleep(4500);
     expect(heirs.flatMap(({ took }) => took)).toEqual(["c@1"]);
     finish();
@@ -147,7 +147,7 @@ describe("workers of one journal", () => {
   });
 
   test("a place that several workers want is taken by one, and is free again if that one fails", async () => {
-    // The server must have been up for long, or all workers would first get the time to reconnect.
+    // The server must have been up for a while, otherwise all workers first get the time to reconnect.
     const [started] = await server.sql(
       "SELECT clock_timestamp() - pg_postmaster_start_time() > interval '16 s' AS is_old",
       url,
@@ -178,12 +178,12 @@ describe("workers of one journal", () => {
   test("the name of a live worker is rejected; that of a dead one is not", async () => {
     const there = present("a@1");
     await until(() => there.isConnected());
-    // Several beats long, so that one that comes late is not taken for the last.
+    // Several beats long, so that a late beat does not count as the last.
     await expect(claimName(pool, "a", 4000)).rejects.toThrow("a worker called a works already");
     await claimName(pool, "b", 1000);
     await server.sql("INSERT INTO remand.worker (id, name, backend) VALUES ('c@1', 'c', 0)", url);
     await claimName(pool, "c", 1000);
-    // Claiming a name has taken no worker's place.
+    // Claiming a name takes no worker's place.
     await sleep(1500);
     expect(there.isConnected()).toBe(true);
   });
@@ -201,7 +201,7 @@ describe("workers of one journal", () => {
     expect(workers.filter((each) => each.leads())).toHaveLength(1);
   });
 
-  /** A worker that can die: nothing of it is heard any more, and nothing reaches it. */
+  /** A worker that can die: its connection is cut in both directions. */
   const mortal = async (id: string): Promise<{ readonly worker: Watched; die(): Promise<void> }> => {
     const proxy = await startProxy(server.port);
     const far = await openPool(proxy.url(workerUrl), { tryMs: 2000 });

@@ -51,7 +51,7 @@ async function connected(): Promise<PostgresPool> {
   return pool;
 }
 
-/** A question that has waited for two hours. */
+/** Writes a question that has waited for two hours. */
 async function asked(pool: PostgresPool): Promise<PostgresJournal> {
   const journal = await createPostgresJournal(pool);
   open.push(() => journal.close());
@@ -77,7 +77,7 @@ const served = () =>
     { PATH: process.env["PATH"] },
   );
 
-/** What a worker that leads is made of, as far as it reminds. */
+/** Makes the parts of a leading worker that send reminders. */
 async function partsOf(pool: PostgresPool, journal: PostgresJournal): Promise<WorkerParts> {
   const clock = createSystemClock();
   const ledger = await openLedger({ journal, clock, watcher: { onLines: () => undefined, onOutput: () => undefined } });
@@ -133,7 +133,7 @@ describe("a fleet's reminder note", () => {
     const pool = await connected();
     await (await createPostgresJournal(pool)).close();
     let given = 0;
-    /** The first try ends after the turn and before its commit; what it did is done again on another connection. */
+    /** The first attempt ends after the turn and before its commit; it is repeated on another connection. */
     const lossy: PostgresPool = {
       ...pool,
       transaction: async (work) => {

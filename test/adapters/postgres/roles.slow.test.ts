@@ -1,4 +1,7 @@
-/** `remand migrate` makes the roles of a fleet's database: new, of an older version, again, and where it may not. */
+/**
+ * `remand migrate` creates the roles of a fleet's database: new, of an older version, repeated, and without the rights
+ * for it.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,7 +48,7 @@ async function append(url: string, at: number): Promise<unknown> {
   }
 }
 
-/** A database of the version before roles, as its workers made it with a login that owned everything. */
+/** Makes a database of the version before roles, as workers made it with a login that owned everything. */
 async function oldDatabase(attributes = ""): Promise<{ readonly admin: string; readonly owner: string }> {
   const admin = await server.newDatabase();
   const owner = await newLogin(server, admin, [], attributes);
@@ -73,7 +76,7 @@ describe("remand migrate --no-move", () => {
     expect(first.out).toContain(`IN ROLE ${prefix}_worker;`);
     expect(await rolesOf(prefix)).toEqual([`${prefix}_owner`, `${prefix}_reader`, `${prefix}_worker`]);
     const worker = await newLogin(server, admin, [`${prefix}_worker`]);
-    // As the guide has it: nothing here needs an advisory lock.
+    // As in the guide: nothing here needs an advisory lock.
     const [revoke] = await server.sql(
       `SELECT string_agg(format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC;', oid::regprocedure), ' ') AS all
         FROM pg_proc WHERE proname ~ '^pg_(try_)?advisory_'`,
@@ -82,7 +85,7 @@ describe("remand migrate --no-move", () => {
     await server.sql(String(revoke!["all"]), admin);
     await expect(server.sql("SELECT pg_advisory_lock(1)", worker)).rejects.toMatchObject({ code: "42501" });
     expect(await append(worker, 0)).toMatchObject({ ok: true });
-    // The queue's library starts without a right to make tables.
+    // The queue's library starts without the right to create tables.
     const ran: string[] = [];
     const queue = await createDbosQueue({
       url: worker,
@@ -166,7 +169,7 @@ describe("remand migrate --no-move", () => {
     expect((await migrated(maker)).out).toContain("roles: made_owner owns the tables");
     expect(await append(await newLogin(server, admin, ["made_worker"]), 0)).toMatchObject({ ok: true });
     expect((await migrated(admin)).out).not.toContain("can still stall");
-    // Who owns the tables may still change them, and roles that are gone hinder no user.
+    // The owner of the tables may still change them, and removed roles do not hinder any user.
     expect((await migrated(maker)).out).toContain("roles: made_owner owns the tables");
   });
 });

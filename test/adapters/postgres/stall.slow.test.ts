@@ -1,4 +1,4 @@
-/** What a role that may only read can do to those who append: nothing. */
+/** A role that may only read cannot do anything to writers. */
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createPostgresJournal, type PostgresJournal } from "../../../src/adapters/postgres/journal.ts";
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 beforeEach(async () => {
-  // Less patience than the pool has by default: what waits longer than this was stalled.
+  // A shorter timeout than the pool's default: a longer wait was a stall.
   journal = await createPostgresJournal(fleet.worker, { tryMs: 2000, patienceMs: 0 });
   reader = new pg.Client({ connectionString: fleet.reader });
   reader.on("error", () => undefined);
@@ -38,7 +38,7 @@ async function expectAppend(): Promise<void> {
   length += 1;
 }
 
-/** What the reader was refused, or `null` where it was let. */
+/** Returns the error code of a rejected statement, or `null` if it was permitted. */
 const tried = (statement: string): Promise<string | null> =>
   reader.query(statement).then(
     () => null,
@@ -86,7 +86,7 @@ describe("a role that may only read", () => {
     }
     await reader.query("DECLARE open_cursor CURSOR FOR SELECT * FROM remand.line; FETCH 1 FROM open_cursor");
     await reader.query("LOCK TABLE remand.log IN ACCESS SHARE MODE");
-    // Prepared statements lock what they name without a look at rights.
+    // Prepared statements lock what they name without checking rights.
     await reader.query("PREPARE one AS UPDATE remand.line SET at = 0");
     await reader.query("PREPARE two AS SELECT FROM remand.turn FOR UPDATE");
     await reader.query("PREPARE three AS DELETE FROM remand.turn");
@@ -197,14 +197,14 @@ test("without roles, a login that may read all tables cannot stall appends eithe
 });
 
 test("a role that may only read fills the notification queue, and only notifications are left out", async () => {
-  // Since PostgreSQL 17 the queue can be made small; before, it takes 8 GB to fill it.
+  // Since PostgreSQL 17 the queue can be made small; before, filling it takes 8 GB.
   const small = await startPostgres({ programs: "npm", settings: ["max_notify_queue_pages = 64"] });
   const { worker, reader: login } = await fleetDatabase(small);
   const appending = await createPostgresJournal(worker, { tryMs: 5000, patienceMs: 0 });
   const [listener, flood] = [new pg.Client({ connectionString: login }), new pg.Client({ connectionString: login })];
   await Promise.all([listener.connect(), flood.connect()]);
   try {
-    // It listens in a transaction that does not end, so no notification can be dropped.
+    // It listens in an open transaction, so no notification can be dropped.
     await listener.query("LISTEN remand_remand");
     await listener.query("BEGIN");
     await listener.query("SELECT 1");

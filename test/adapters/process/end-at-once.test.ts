@@ -10,7 +10,7 @@ test("a program that is being ended slowly is killed when there is no more time"
       env: { PATH: process.env["PATH"] ?? "" },
       timeoutMs: Infinity,
       sandbox: null,
-      // Longer than this test may take.
+      // Longer than this test's time limit.
       graceMs: 600_000,
     },
     { signal: stop.signal, onLine: () => stop.abort() },
@@ -18,7 +18,7 @@ test("a program that is being ended slowly is killed when there is no more time"
   stop.signal.addEventListener("abort", () => setTimeout(endAtOnce, 100));
   expect(await run).toMatchObject({ status: "cancelled", signal: "SIGKILL" });
 
-  // And what is ended from then on.
+  // Programs that are ended later are killed at once too.
   const next = new AbortController();
   const again = runProcess(
     {

@@ -26,7 +26,7 @@ beforeEach(() => {
 afterEach(() => fleet.clear());
 
 interface Running {
-  /** What it has said so far. */
+  /** What it has printed so far. */
   said(): string;
   kill(): Promise<void>;
   ended(): Promise<number | null>;
@@ -58,7 +58,7 @@ test("a worker that is killed repeatedly loses nothing that the journal names", 
   const done: number[] = [];
   for (let attempt = 1; attempt <= 12; attempt++) {
     const running = start(folder, attempt);
-    // One that has said how far it is is killed in what comes next; a third of them in the middle of their start.
+    // A worker that has printed its progress is killed in the next step; a third of them while they start.
     const mark = ["", "opened", "prepared"][attempt % 3]!;
     while (!running.said().includes(mark)) await pause(2);
     await pause(((attempt * 37) % 11) * (attempt % 3 === 0 ? 30 : 8));
@@ -76,7 +76,7 @@ test("a worker that is killed repeatedly loses nothing that the journal names", 
   fleet.journal.begin(STORY);
   const place = await two.work.prepare(STORY);
   expect(filesIn(place.path)["work.txt"]).toBe(`- ${[...done, 99].map((each) => `${each}\n`).join("")}`);
-  // Nothing half-made is left, and git finds no fault with either repository.
+  // Nothing incomplete is left, and git finds no fault with either repository.
   expect(readdirSync(fleet.origin.home).filter((name) => name.includes(".making-"))).toEqual([]);
   gitIn(folder, fleet.origin.env, "fsck", "--no-dangling");
   fleet.git("fsck", "--no-dangling");
@@ -91,10 +91,10 @@ test("a worker that is killed during a push pushes the same commit after its res
   while (!existsSync(begun)) await pause(5);
   await running.kill();
   expect(fleet.refs("refs/remand")).toEqual([]);
-  // Its push still runs, without an owner.
+  // Its push still runs, orphaned.
   const cookie = `clone-${sha256(join(origin.home, "one")).slice(0, 24)}`;
   expect(await leftovers(cookie)).not.toEqual([]);
-  // The run still goes on by the journal: what the agent left is kept, and is what it would have been.
+  // By the journal the run continues: the agent's files are committed, to the same commit.
   const one = await fleet.machine("one");
   expect(await leftovers(cookie)).toEqual([]);
   writeFileSync(go, "");

@@ -120,7 +120,7 @@ describe("later changes", () => {
     const first = (await homeIn(start))["HOME"]!;
     write(first, ".config/go/env", "GOFLAGS=check\n");
     expect(textIn((await homeIn(start))["HOME"]!, ".config/go/env")).toBe("GOFLAGS=-mod=mod\n");
-    // The next checkout in the same folder: the same path, and nothing of what was written.
+    // The next checkout in the same folder: the same path, without the earlier changes.
     await (await start.now()).forget(join(repository.home, "checkout-1"));
     const next = await start.environment(join(repository.home, "checkout-1"), { HOME: home });
     expect(next["HOME"]).toBe(first);
@@ -162,7 +162,7 @@ test("a program of the checkout on the PATH is taken from the folder that is che
   });
 });
 
-/** Programs that are here run with the HOME of the one who runs the tests. */
+/** Installed programs run with the HOME of the user who runs the tests. */
 const TOOLS = {
   git: "git config --global --list",
   npm: "npm config get registry",

@@ -33,8 +33,8 @@ const node = (script: string): readonly [string, ...string[]] => [process.execPa
 const exitOf = ({ status, exitCode, signal }: Awaited<ReturnType<typeof run>>) => ({ status, exitCode, signal });
 
 /**
- * Starts a program that ignores signals, in a session of its own, whose parent is gone, and that holds the output open.
- * The program runs, and has written its process id, when this command ends.
+ * Starts a program that ignores signals, in its own session, without a parent, and that holds the output open. The
+ * program runs, and has written its process id, when this command ends.
  */
 const DETACHED = `setsid sh -c 'sh ./stubborn.sh &'; while [ ! -s stray.pid ]; do sleep 0.01; done`;
 const STUBBORN = `trap "" INT TERM HUP; echo $$ > stray.pid; while :; do sleep 1; done`;
@@ -129,7 +129,7 @@ describe("output", () => {
     expect(result.truncated).toBe(true);
     expect(result.stdout.startsWith("first\n0123")).toBe(true);
     expect(result.stdout.endsWith("last\n")).toBe(true);
-    // Lines are kept or cut as wholes: half of one could be half of a secret.
+    // Lines are kept or cut as a whole: half of one could be half of a secret.
     const [begin, cut, end] = result.stdout.split(/\n\[(\d+) bytes were cut here\]\n/);
     expect(100_000_011 - Number(cut)).toBe(`${begin}\n${end}`.length);
     expect(`${begin}\n`.endsWith(`\n${line}`)).toBe(true);
@@ -289,7 +289,7 @@ describe("leftover processes", () => {
     const result = await run(script);
     expect(result.stdout).toBe("done\n");
     expect(isRunning("stray.pid")).toBe(true);
-    // Nothing of it may keep our own process alive.
+    // It must not keep this process alive.
     await vi.waitFor(() => expect(openPipes()).toBe(before), 20_000);
     process.kill(Number(readFileSync(join(folder, "stray.pid"), "utf8")), "SIGKILL");
   });
@@ -304,7 +304,7 @@ describe("leftover processes", () => {
     const cookie = `service-${process.pid}`;
     const result = await run("setsid sleep 60 >/dev/null 2>&1 & echo up", { survivors: "spare", cookie });
     expect(result).toMatchObject({ stdout: "up\n", survivorsEnded: 0 });
-    // It begins as `setsid sleep 60` and is the service a moment later.
+    // It starts as `setsid sleep 60` and becomes the service a moment later.
     const found = await vi.waitFor(async () => {
       const left = await leftovers(cookie);
       expect(left.map(({ command }) => command)).toEqual(["sleep 60"]);

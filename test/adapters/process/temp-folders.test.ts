@@ -12,7 +12,7 @@ function parentFolder(): string {
   return parent;
 }
 
-/** A folder as a process makes it that has ended since. */
+/** Makes a folder like that of a process which has ended since. */
 async function abandoned(prefix: string, parent: string): Promise<string> {
   const { pid } = spawnSync(process.execPath, ["-e", "0"]);
   const mine = await makeTempFolder(prefix, parent);

@@ -1,4 +1,4 @@
-/** The fleet's queue on DBOS, and what the library does unless one takes care (its traps are numbered as they were found). */
+/** The fleet's queue on DBOS, and the pitfalls of the library (traps are numbered in the order they were found). */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createDbosQueue, type DbosQueue, type DbosQueueOptions } from "../../../src/adapters/queue/dbos-queue.ts";
@@ -32,7 +32,7 @@ async function started(
   await queue.start(work);
 }
 
-/** Jobs that run until they are let go. */
+/** Makes jobs that run until they are released. */
 function held() {
   const running = new Map<string, () => void>();
   const began: string[] = [];
@@ -63,7 +63,7 @@ describe("the fleet's queue", () => {
     await queue.enqueue([ticket]);
     await sleep(300);
     expect(ran.toSorted()).toEqual(["a:1", "b:1"]);
-    // Trap 4: one that ended without having done anything comes again only when it was forgotten.
+    // Trap 4: a job that ended without doing anything runs again only if it was forgotten.
     await queue.forget(["a:1"]);
     await queue.enqueue([ticket]);
     await until(() => ran.length === 3);
@@ -101,7 +101,7 @@ describe("the fleet's queue", () => {
     const inHand = await queue.claimedJobs();
     expect(inHand).toEqual([{ id: jobs.began[0], lane: "developers", holder: "w@1" }]);
     await queue.release(inHand);
-    // It waits again in the lane's queue, and not in one without limits.
+    // It waits in the lane's queue again, and not in one without limits.
     const given = await rows("status, queue_name", `workflow_uuid = '${jobs.began[0]}'`);
     expect(given).toEqual([{ status: "ENQUEUED", queue_name: "remand-developers" }]);
     expect(await queue.claimedJobs()).toEqual([]);
@@ -121,7 +121,7 @@ describe("the fleet's queue", () => {
     await queue.enqueue([{ id: "a:1", lane: "checks" }]);
     await expect.poll(() => ran, soon).toEqual(["a:1"]);
     await until(async () => (await queue.findEnded(["a:1"])).length === 1);
-    // As another worker does it, in a lane of which nothing was heard here so far.
+    // Like another worker, in a lane without any hint here so far.
     await server.sql("UPDATE remand_queue.workflow_status SET status = 'ENQUEUED', queue_name = 'remand-critics'", url);
     await server.sql("SELECT pg_notify('remand_remand_jobs', 'other critics')", url);
     await expect.poll(() => ran, soon).toEqual(["a:1", "a:1"]);
@@ -136,7 +136,7 @@ describe("the fleet's queue", () => {
     await until(() => jobs.running.size === 2);
     await sleep(300);
     expect(jobs.running.size).toBe(2);
-    // What is written in the library's table would hold for every worker.
+    // A value in the library's table would apply to every worker.
     const row = "SELECT concurrency, worker_concurrency FROM remand_queue.queues WHERE name = 'remand-developers'";
     expect(await server.sql(row, url)).toEqual([{ concurrency: 3, worker_concurrency: null }]);
   });

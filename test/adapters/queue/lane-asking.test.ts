@@ -9,7 +9,7 @@ afterEach(async () => {
   await end.over;
 });
 
-/** Asks by a clock that the test moves, and counts by lane how often. */
+/** Polls by a clock that the test moves, and counts polls by lane. */
 function running(pollMs: number, answer: (lane: Lane) => Promise<boolean> = async () => false) {
   const clock = createVirtualClock();
   const asking = createLanePoller(pollMs, clock);

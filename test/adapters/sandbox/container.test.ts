@@ -7,7 +7,7 @@ import { testSandbox } from "../../../src/adapters/sandbox/open-sandboxes.ts";
 import { runProcess } from "../../../src/adapters/process/run-process.ts";
 import type { PathRule } from "../../../src/adapters/sandbox/path-rules.ts";
 
-/** A name such as `podman:image`, of an image with a shell, grep, setsid and git; without it nothing real is run. */
+/** A name such as `podman:image`, of an image with a shell, grep, setsid and git; without it, no container runs. */
 const [engine, image] = (process.env["REMAND_TEST_CONTAINER"] ?? "").split(":") as [ContainerOptions["engine"], string];
 
 let folder: string;
@@ -54,7 +54,7 @@ const request = () => ({
   copies: [],
 });
 
-/** The mounts of the command line. */
+/** Returns the mounts of the command line. */
 function mountsOf(commandLine: readonly string[]): readonly string[] {
   return commandLine
     .filter((_, index) => ["--volume", "--tmpfs"].includes(commandLine[index - 1] ?? ""))

@@ -41,7 +41,7 @@ const NAMES = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 4 }).map((pa
 const KINDS = fc.constantFrom<PathKind>("write", "copy", "read", "empty", "hidden");
 const RULES = fc.array(fc.record({ path: NAMES, kind: KINDS }), { maxLength: 12 });
 
-/** What a path is, by the deepest rule. */
+/** Returns the kind of a path, by the deepest rule. */
 function kindAt(path: string, rules: readonly PathRule[]): PathKind | undefined {
   const ranks: readonly PathKind[] = ["hidden", "empty", "read", "copy", "write"];
   const above = rules.filter((each) => each.path === path || isBelow(path, each.path));

@@ -1,6 +1,6 @@
 /**
- * A worker in a process of its own, that can be killed: it opens its clone, takes a story up, changes a file and keeps
- * it. `worker <remote> <folder> <home> <story> <commit|none> <run> <attempt>`; it says how far it is.
+ * A worker in a separate process that can be killed: it opens its clone, prepares a story, changes a file and commits
+ * it. `worker <remote> <folder> <home> <story> <commit|none> <run> <attempt>`; it prints its progress.
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";

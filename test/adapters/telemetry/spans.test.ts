@@ -30,7 +30,7 @@ async function linesOf(disk: Disk): Promise<readonly StoredEvent[]> {
   return lines;
 }
 
-/** One engine with its own telemetry, until it ends or is killed. */
+/** Runs one engine with its own telemetry, until it ends or is killed. */
 async function work(
   disk: Disk,
   seed: number,
@@ -67,7 +67,7 @@ interface Ended {
   readonly at: number;
 }
 
-/** What ended, by folding the journal line by line. */
+/** Returns the ended pieces of work, by folding the journal line by line. */
 async function endedIn(disk: Disk): Promise<readonly Ended[]> {
   const ended: Ended[] = [];
   let run = EMPTY_RUN;
@@ -91,7 +91,7 @@ function toldEnds(): readonly string[] {
   });
 }
 
-/** What there is more of in one list than in the other. */
+/** Returns the elements that one list has in addition to the other. */
 function besides(list: readonly string[], other: readonly string[]): readonly string[] {
   const left = [...other];
   return list.filter((each) => {
@@ -167,7 +167,7 @@ describe("the spans of a run", () => {
       const expected = (await endedIn(disk)).map(key);
       const ends = toldEnds();
       expect([seed, besides(ends, expected)]).toEqual([seed, []]);
-      // A life that ends between the journal and the telling takes at most what it was about to tell with it.
+      // A kill between the journal and the report loses at most the pieces about to be reported.
       expect(expected.length - ends.length).toBeLessThanOrEqual(2 * kills.size);
     }
   });

@@ -20,7 +20,7 @@ const told = recordTelemetry();
 beforeEach(() => told.forget());
 afterAll(() => told.close());
 
-/** A journal that is told of, and a hand that writes to it at times of its own. */
+/** A journal with telemetry, and a function that writes to it at chosen times. */
 function desk(worker: string | null = "w1") {
   let nowMs = 0;
   const clock = { now: () => nowMs, sleep: () => Promise.resolve() };
@@ -75,7 +75,7 @@ const QUESTION: Escalation = {
   commit: "c",
 };
 
-/** One story from its start to its end, with words of agents and people in every place that takes words. */
+/** Writes one story from start to end, with text of agents and people in every field that takes text. */
 async function wholeStory(write: ReturnType<typeof desk>["ours"], others = write): Promise<void> {
   const policy = { ...presetPolicy("critic-audit") };
   await write(T0, null, { type: "policy.set", policy, by: SECRET });

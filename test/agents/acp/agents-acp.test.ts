@@ -24,7 +24,7 @@ function make(folder: string, behaviour: AcpBehaviour, options: Partial<AcpAgent
 describeAgent("acp", {
   make(behaviour, folder) {
     const { agent } = make(folder, behaviour);
-    // Its conversations are tested below: the suite takes an agent for one without, or for one with forms of answers.
+    // Conversations are tested below: the suite expects an agent to have none, or structured answers too.
     return { name: agent.name, run: async (...given) => ({ ...(await agent.run(...given)), session: null }) };
   },
   leftovers: cookies.left,
@@ -105,7 +105,7 @@ describe("acp", () => {
       tool("edit", "change something"),
       tool("execute", "rm -rf / # report_ready"),
       tool("fetch", "look it up"),
-      // Only its id comes with the request; what it is was said before.
+      // The request has only the call's id; an earlier message described the call.
       { announced: { toolCallId: "x", kind: "execute", title: "npm test" }, toolCall: { toolCallId: "x" } },
     ];
     const edit = await run({ asks });
@@ -159,7 +159,7 @@ describe("acp", () => {
     const over = new AbortController();
     const running = agent.run(
       agentRequest(place.cwd),
-      // The conversation has a name: it is about to be asked.
+      // The conversation has an id: the prompt is sent next.
       { signal: over.signal, onEvent: ({ type }) => type === "session" && setTimeout(() => over.abort(), 200) },
     );
     expect(await running).toMatchObject({ status: "cancelled", error: null, session: { agent: "acp" } });

@@ -32,7 +32,7 @@ describeAgent("claude", {
   },
 });
 
-/** What the fake has kept of the conversation that it was asked about last. */
+/** Returns the fake's prompts of the last conversation. */
 function promptsOf(fake: FakeClient): readonly string[] {
   const { args } = askedOf(fake).at(-1)!;
   const id = args[args.indexOf("--resume") + 1] ?? "";

@@ -37,7 +37,7 @@ function shellScript({ writes, says, ends = "well", costs }: Behaviour): string 
     };
     lines.push(`printf %s ${quoted(JSON.stringify(report))} > "$REMAND_RESULT_FILE"`);
   }
-  // The child that hangs leaves its parent's session and does not listen.
+  // The child that hangs leaves its parent's session and ignores signals.
   if (ends === "hang") lines.push(`setsid sh -c 'trap "" INT TERM; while :; do sleep 1; done' & sleep 1000`);
   lines.push(`exit ${EXITS[ends] ?? 1}`);
   return lines.join("\n");

@@ -6,7 +6,7 @@ import { createModelAgent } from "../../../src/agents/model/model-agent.ts";
 import type { AgentEvent, AgentRequest, AgentResult } from "../../../src/ports/agent.ts";
 import { agentRequest } from "../../contract/agent-request.ts";
 
-/** The packages as a project would have them, with the few functions that are used. They do what the prompt says. */
+/** Stand-ins for a project's packages, with the few functions that are used. They do what the prompt says. */
 const AI = `
 exports.jsonSchema = (schema) => ({ jsonSchema: schema });
 exports.Output = { object: ({ schema }) => ({ form: schema.jsonSchema }) };

@@ -68,7 +68,7 @@ describe("scripted", () => {
     for (const folder of [cwd, outside]) rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Each call is made by an agent of its own: it knows nothing of earlier ones but the turn. */
+  /** Each call has its own agent: it knows only the turn, and nothing of earlier calls. */
   function call(
     text: string,
     key: string,

@@ -42,7 +42,7 @@ describe("set-up", () => {
     for (const tree of ["a", "a", "b", "a", ""]) expect((await judge(tree)).result).toBe("pass");
     expect(read("setups")).toBe("set\n".repeat(4));
     expect(read("probes")).toBe("probed\n".repeat(5));
-    // An unnamed tree may be another one each time.
+    // Without a tree's name, it may be another tree each time.
     await judge("");
     expect(read("setups")).toBe("set\n".repeat(5));
   });
@@ -95,7 +95,7 @@ describe("wrappers", () => {
 
   test("ssh, tested with a stand-in that joins its words as ssh does", async () => {
     mkdirSync(join(bench.folder(), "bin"));
-    // ssh puts one blank between the words it is given, and a shell on the other side reads the line.
+    // ssh joins its arguments with spaces, and a shell on the other side reads the line.
     script("bin/ssh", `shift; A="it's  two" exec sh -c "$*"`);
     const env = { PATH: `${join(bench.folder(), "bin")}:${process.env["PATH"]}` };
     const environments = { remote: { run: "ssh build@example.com" } };
@@ -121,7 +121,7 @@ describe("wrappers", () => {
 });
 
 describe("several at once", () => {
-  /** Waits until the other one has begun: it ends only if both run at the same time. */
+  /** Waits until the other one has started: it ends only if both run at the same time. */
   const meet = (own: string, other: string): string =>
     `touch ${own}; for i in $(seq 100); do test -f ${other} && break; sleep 0.05; done; test -f ${other} && echo ${own} met`;
 

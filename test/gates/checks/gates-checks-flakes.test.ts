@@ -7,7 +7,7 @@ const bench = checksGateFixture();
 const runs = (): number =>
   existsSync(join(bench.folder(), "runs")) ? readFileSync(join(bench.folder(), "runs"), "utf8").length : 0;
 
-/** Each run fails these tests; the last one goes on for ever. */
+/** Makes a check that fails these tests in each run; the last entry repeats. */
 function unit(...rounds: readonly (readonly string[])[]): { name: string; run: string } {
   const text = rounds.map((failed, at) => {
     const lines = ["TAP version 13", ...["a", "b"].map((name, index) => `${failed.includes(name) ? "not ok" : "ok"} ${index + 1} - ${name}`), "1..2"]; // prettier-ignore
@@ -73,7 +73,7 @@ describe("a failed test run", () => {
     const first = await bench.judge([check], { reruns: 0 });
     await bench.judge([check], { reruns: 1 }, { last: before(first) });
     expect(runs()).toBe(2);
-    // Of this very tree it says nothing yet.
+    // Says nothing about this same tree yet.
     await bench.judge([check], { reruns: 1 }, { last: first });
     expect(runs()).toBe(4);
   });

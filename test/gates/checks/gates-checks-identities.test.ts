@@ -12,7 +12,7 @@ const bench = checksGateFixture();
 const UNIT = { name: "unit", run: "cat out.txt; exit $(cat code.txt)" };
 const FILE = "test/a.test.ts";
 
-/** The file of the tests, as it is at the base and in every tree. */
+/** The tests' file, the same at the base and in every tree. */
 const holding = (...titles: readonly string[]): Partial<ChecksOptions> => ({
   workspace: {
     fileAt: (_story, _at, path) =>
@@ -26,7 +26,7 @@ function put(name: string, text: string): void {
   writeFileSync(path, text);
 }
 
-/** What Vitest prints when these fail. */
+/** Writes what Vitest prints when these tests fail. */
 function says(failing: readonly string[], passed: number, broken: readonly string[] = []): void {
   const told = [...broken.map((file) => `${file} [ ${file} ]`), ...failing.map((title) => `${FILE} > ${title}`)];
   put(
@@ -94,7 +94,7 @@ test("a file that does not load, and a check that ran tests before and runs none
   put("out.txt", "src/a.ts(1,1): error TS1005: ';' expected.\n");
   const types = await judge(options, { ...known, last: before(broken) });
   expect(types.identities).toMatchObject({ notLoaded: ["unit"], ranTests: [] });
-  // It stays unknown for as long as no test runs, whatever the last judgement was.
+  // It stays unknown as long as no test runs, whatever the last judgement was.
   expect((await judge(options, { last: before(types) })).identities).toMatchObject({ notLoaded: ["unit"] });
   // A check that is not known to run tests may check types.
   expect((await judge(options, {})).identities).toMatchObject({ notLoaded: [] });
@@ -127,7 +127,7 @@ test("a test that appends its result to its name when it fails is the one that p
   };
   expect(await passing("rounds up", "make check > other")).toEqual([failed]);
   expect(await passing("rounds down", "make check > other")).toEqual([]);
-  // A test of its own at the base.
+  // A separate test at the base.
   expect(await passing("rounds up", "make check > rounds up")).toEqual([]);
 });
 

@@ -55,7 +55,7 @@ describe("coverage", () => {
     const first = await bench.judge([{ name: "unit", run: `${cover(800)};` }], { coverage: { report } });
     const run = (covered: number, mayFall?: number, last = before(first)) => {
       const coverage = { report, ...(mayFall === undefined ? {} : { mayFall }) };
-      // The same command, so that the rounds can be compared.
+      // The same command each time, so that the rounds can be compared.
       writeFileSync(join(bench.folder(), "next"), lcov(covered).replaceAll("\\n", "\n"));
       return bench.judge([{ name: "unit", run: "cp next lcov.info" }], { coverage }, { last: { ...last, runs: [{ ...last.runs![0]!, command: "cp next lcov.info" }] } }); // prettier-ignore
     };
@@ -104,7 +104,7 @@ describe("coverage", () => {
 
 describe("the number of tests", () => {
   const ran = (passed: number, skipped = 0): string => `echo '=== ${passed} passed, ${skipped} skipped in 0.1s ==='`;
-  /** What is run changes, and is called the same. */
+  /** Changes what runs under the same command. */
   async function round(
     line: string,
     last: Awaited<ReturnType<typeof bench.judge>> | null,

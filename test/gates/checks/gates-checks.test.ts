@@ -66,14 +66,14 @@ describeGate("checks", {
 });
 
 describe("a port that two checks want", () => {
-  /** Holds a port (a folder stands for it) until another check has found it taken. */
+  /** Holds a port (a folder in its place) until another check has found it in use. */
   const HOLDS = [
     "echo run >> runs",
     "mkdir port 2>/dev/null || { touch taken; echo 'Error: listen EADDRINUSE: address already in use :::80'; exit 1; }",
     "until [ -e taken ]; do sleep 0.05; done",
     "rmdir port",
   ].join("\n");
-  /** Goes on when so many runs have begun. */
+  /** Continues when this many runs have started. */
   const meeting = (runs: number): string =>
     `echo run >> runs; until [ $(wc -l < runs) -ge ${runs} ]; do sleep 0.05; done`;
   const runsMade = (): number => readFileSync(join(folder, "runs"), "utf8").split("\n").length - 1;
@@ -187,7 +187,7 @@ describe("not a judgement of the work", () => {
   });
 
   test("a timeout, by the command's own limit, that really ends the program", async () => {
-    // Were it not ended, the test's own limit would be over long before the command.
+    // Without the timeout, the test's own limit would end long before the command.
     const judgement = await judge([{ run: "echo $$ > pid; exec sleep 600", timeoutMs: 2000 }]);
     expect(existsSync(`/proc/${readFileSync(join(folder, "pid"), "utf8").trim()}`)).toBe(false);
     expect(judgement).toMatchObject({
@@ -386,7 +386,7 @@ describe("a failure at the base", () => {
     const { failing } = await baseline([errors(200)]);
     const known = atBase({ failing, known: [{ test: "a.ts", reason: "legacy" }] });
     expect(await judge([errors(200)], {}, known)).toMatchObject({ result: "pass" });
-    // The one too many may be new: it is not among those that are compared.
+    // The additional error may be new: it is not among those that are compared.
     const judgement = await judge([errors(201)], {}, known);
     expect(judgement).toMatchObject({ result: "inconclusive", blocking: [] });
     expect(judgement.summary).toMatch(/does not say whether it is worse now/);

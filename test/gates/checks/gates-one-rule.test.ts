@@ -19,7 +19,7 @@ import { gateRequest } from "../../contract/gate.ts";
 import { identities } from "../../kit/story-world.ts";
 import { type IntegrityTrees, control, integrityTrees } from "../../kit/integrity-trees.ts";
 
-/* One rule says what fails a gate, what must then be fixed, and what several results come to: every gate agrees. */
+/* One rule decides what fails a gate, what must be fixed, and how several results are combined: all gates agree. */
 
 let trees: IntegrityTrees;
 beforeAll(() => {
@@ -36,7 +36,7 @@ const rules = fc
 const finding = (grade: Severity, at: number) =>
   identifyFinding({ severity: grade, category: "logic", message: `thing ${"abcdefghij"[at]}`, source: "critic" });
 
-/** What the review gate makes of findings that its one reviewer let pass. */
+/** Returns the review gate's judgement of findings that its only reviewer passed. */
 const reviewed = (found: ReturnType<typeof finding>[], by: GateRules) =>
   judge({
     gate: "review",
@@ -59,7 +59,7 @@ describe("the result of findings", () => {
         const judged = reviewed(found, by);
         expect(judged.result).toBe(fails ? "fail" : "pass");
         expect(judged.blocking).toEqual(fails ? mustBeFixed(found, by).map(({ id }) => id) : []);
-        // A failure always names something to fix, and nothing lighter than the lightest threshold where there is one.
+        // A failure always has something to fix, and nothing below the lowest threshold if there is one.
         expect(judged.blocking.length > 0).toBe(fails);
       }),
     );
@@ -87,7 +87,7 @@ describe("the result of findings", () => {
       }),
       { numRuns: 40 },
     );
-    // Otherwise nothing was tried: both results came, with several findings.
+    // Otherwise nothing was tested: both results must occur, with several findings.
     expect([...seen].filter((each) => /^fail [23]$/.test(each)).length).toBeGreaterThan(0);
     expect([...seen].filter((each) => /^pass [23]$/.test(each)).length).toBeGreaterThan(0);
   });

@@ -16,16 +16,18 @@ const NAMED: SuiteResults = { isNamed: true, passed: new Map(), failed: new Set(
 interface World {
   /** Changed files: the base's text and the work's. */
   readonly files: Readonly<Record<string, readonly [base: string | null, work: string | null]>>;
-  /** What the run of the work says of its tests. */
+  /** The results of the tests on the work. */
   readonly tests?: SuiteResults;
-  /** What the run with the base's tests writes. */
+  /** Files that the run with the base's tests writes. */
   readonly written?: readonly string[];
   readonly request?: Partial<GateRequest>;
-  /** What the checks say; a pass unless this says otherwise. */
+  /** The checks' judgement; default: a pass. */
   readonly ran?: Partial<Judgement>;
 }
 
-/** The gate over checks that always pass, and which files it had put back for the run with the base's tests. */
+/**
+ * Runs the gate over checks that always pass, and returns the files that it restored for the run with the base's tests.
+ */
 async function judged({ files, tests = NAMED, written = [], request = {}, ran = {} }: World) {
   const taken: string[] = [];
   const texts = new Map<string, string | null>();
@@ -88,7 +90,7 @@ describe("a check that passes with fewer tests than before", () => {
 
   test("rejects the work if a target did not run: its author must fix that, not a person", async () => {
     const { judgement } = await judge({ files: { "test_cart.py": ["def test_adds", "def no_test_adds"] } });
-    // The file may be put back.
+    // The file may be restored.
     const finding = { message: `the target ${TARGET} does not run`, file: "test_cart.py", category: "target" };
     expect(judgement).toMatchObject({ result: "fail", findings: [finding] });
   });

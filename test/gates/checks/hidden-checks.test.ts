@@ -75,7 +75,7 @@ test("a pass says that they passed, and where agents could read them", async () 
   const { judgement, report, opened, criteria } = await judge({ command: "cat secret" });
   expect(judgement).toMatchObject({ result: "pass", notes: ["hidden checks passed"], hidden: { failed: 0 } });
   expect(report).toContain("swordfish");
-  // What the run leaves for the next build is not kept.
+  // Build caches of this run are not kept.
   expect(opened).toMatchObject([{ isForAgent: true }]);
   expect(criteria).toEqual(["npm test"]);
   const exposed = await judge({ command: "true", exposure: "agents could read them (sandbox: none)" });

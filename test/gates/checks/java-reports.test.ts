@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { javaReports } from "../../../src/gates/checks/name-reports.ts";
 import { reportedTests } from "../../../src/parse/tests/test-names.ts";
 
-/** As Gradle 8 writes it for JUnit 5. */
+/** Written by Gradle 8 for JUnit 5. */
 const GRADLE = `<?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="shop.CartTest" tests="3" skipped="1" failures="1" errors="0" timestamp="2026-11-16T04:12:19" hostname="box" time="0.05">
   <properties/>
@@ -18,7 +18,7 @@ const GRADLE = `<?xml version="1.0" encoding="UTF-8"?>
 </testsuite>
 `;
 
-/** As Surefire 3 writes it. */
+/** Written by Surefire 3. */
 const SUREFIRE = GRADLE.replaceAll("()", "").replace("<skipped/>", '<skipped message="later"/>');
 
 let root = "";

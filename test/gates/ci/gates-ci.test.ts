@@ -92,7 +92,7 @@ describe("over a forge that speaks GitHub's REST", () => {
       });
       return Promise.resolve(caseOf(evidence));
     },
-    // Nothing is there to be asked: the repository is not known.
+    // The repository is unknown, so there is no forge.
     broken: (evidence) => Promise.resolve(caseOf(evidence)),
     slow: (evidence) => {
       runs(run(null));
@@ -126,7 +126,7 @@ const check = (state: ForgeCheck["state"], name = "unit"): ForgeCheck => ({
 });
 
 interface Scene {
-  /** What each poll shows; the last one stays. */
+  /** What each poll shows; the last one repeats. */
   readonly shown: readonly (readonly ForgeCheck[] | RemandError)[];
   readonly logs?: Readonly<Record<string, Partial<ForgeLog>>>;
   readonly patienceMs?: number;
@@ -239,7 +239,8 @@ describe("a failure", () => {
       shown: [names.map((name) => check("failed", name))],
       logs: {
         one: { step: "Run npm test", annotations: [note, { ...note, level: "warning", message: "slow" }] },
-        // The same job in another environment says the same; and the runner's own note is about no file of ours.
+        // The same job in another environment reports the same; the runner's own annotation names no file of the
+        // project.
         two: { isPartial: true, annotations: [note, { ...note, path: ".github", message: "exit code 1" }] },
       },
     });
@@ -275,7 +276,7 @@ describe("a second judgement of the same tree", () => {
     const scene = sceneOf({ shown });
     await scene.judge({ last: failedBefore("infrastructure") });
     expect(scene.rerun).toEqual(["unit", "e2e"]);
-    // Until the forge has noticed, it still shows how the last run ended.
+    // Until the forge has noticed the rerun, it shows the previous result.
     expect(scene.looks[1]! - scene.looks[0]!).toBe(5000);
   });
 

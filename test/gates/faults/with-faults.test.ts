@@ -20,7 +20,7 @@ const TOTAL = 'import { total } from "../src/total.js";\ntest("sums", () => equa
 const SUM = "export const total = (a, b) => a + b;\n";
 
 type Files = Readonly<Record<string, string>>;
-/** What each test says of these files: `null` is a pass; a test that is not named does not report. */
+/** The message of each test with these files: `null` is a pass; a missing test does not report. */
 type Suite = (files: Files) => Readonly<Record<string, string | null>>;
 
 interface World {
@@ -30,24 +30,24 @@ interface World {
   readonly targets?: readonly string[];
   readonly request?: Partial<GateRequest>;
   readonly isNamed?: boolean;
-  /** How long the suite takes, and how long at the base. */
+  /** The duration of the suite, and of the suite at the base. */
   readonly durationMs?: number;
   readonly baseMs?: number;
   readonly beforeRun?: (prepare: () => Promise<void>, limits: readonly number[]) => Promise<void>;
-  /** Can files of tests be run alone? */
+  /** Whether test files can run alone. */
   readonly isSelectable?: boolean;
-  /** Each look at the clock is a minute later: all time limits are used up. */
+  /** Whether each call of the clock is a minute later, so that all time limits are exceeded. */
   readonly isLate?: boolean;
-  /** The clock goes on by what the runs take. */
+  /** Whether the clock advances by the duration of runs. */
   readonly isTimed?: boolean;
 }
 
-/** The body of a one-line function, run. */
+/** Runs the body of a one-line function. */
 function valueOf(text: string, ...args: readonly number[]): unknown {
   return runInNewContext(text.slice(text.lastIndexOf("=>") + 2), { a: args[0], b: args[1] });
 }
 
-/** The last three numbers of the test are what it gives and what it expects. */
+/** Returns a test's message. The last three numbers of the test are inputs and the expected value. */
 function says(text: string, test = "2, 1, 3"): string | null {
   const [a = 0, b = 0, sum] = (test.match(/\d+/g) ?? []).slice(0, 3).map(Number);
   try {
@@ -63,7 +63,7 @@ const honest: Suite = (files) => ({
   [OTHER]: says(files["src/total.js"]!, files["test/total.test.js"]),
 });
 
-/** Assertions do nothing where the helper is empty; an error is still an error. */
+/** Assertions do nothing if the helper is empty; an error is still an error. */
 const disarmed: Suite = (files) => {
   const real = honest(files);
   if (!files["lib/same.js"]!.includes("undefined")) return real;
@@ -78,7 +78,7 @@ const BASE = {
   "test/total.test.js": TOTAL,
 };
 
-/** Judges the work with checks that are played, and counts the runs in which a fault may be planted. */
+/** Judges the work with scripted checks, and counts the runs in which a fault may be planted. */
 async function judged(world: World) {
   const { work, suite = honest, targets = [TARGET], request, isNamed = true } = world;
   const base: Files = world.base ?? BASE;
@@ -256,7 +256,7 @@ describe("a check that can fail", () => {
 });
 
 describe("work that makes the comparison accept the wrong value", () => {
-  /** Everything is noticed but the base's value where the right one is expected. */
+  /** Detects everything except the base's value in place of the right one. */
   const widened: Suite = (files) => {
     const real = honest(files);
     const isWide = files["lib/same.js"]!.includes("wide");
@@ -398,7 +398,7 @@ describe("a check whose tripwire shows nothing about the work", () => {
     const suite: Suite = (files) => {
       const old = says(files["src/total.js"]!);
       const value = says(files["src/new.js"] ?? files["src/total.js"]!);
-      // An error in the old place is still an error.
+      // An error in the old location is still an error.
       return { [TARGET]: says(files["src/cart.js"]!), [OTHER]: old?.includes("Error") === true ? old : value };
     };
     const base = { ...BASE, ...FIX, "test/total.test.js": `${TOTAL}import { more } from "../src/new.js";\n` };
@@ -584,7 +584,7 @@ describe("a check that can no longer fail", () => {
 
 describe("tests that must detect faults", () => {
   test("are contested if they detect no fault in changed lines that they run", async () => {
-    // The fix is a line of its own; the assertions pass whatever it does.
+    // The fix is on its own line; the assertions pass whatever it does.
     const work = { "src/cart.js": "export const add = (a, b) => a - b + 0 * 4;\n", "lib/same.js": "// undefined\n" };
     const suite: Suite = (files) => {
       const isOff = files["lib/same.js"]!.includes("undefined");
@@ -647,7 +647,7 @@ test("for a check that names no test, the file in its command is read", async ()
 
 describe("a target whose values make no difference", () => {
   const work = { "src/cart.js": "export const add = (a, b) => equalToAll(a - b, true);\n" };
-  /** The work returns a value that equals every other, unless `true` is taken away. */
+  /** The work returns a value that equals every other, unless `true` is removed. */
   const suite: Suite = (files) => ({
     ...honest(files),
     [TARGET]: files["src/cart.js"]!.includes("true") ? null : says(files["src/cart.js"]!, files["test/cart.test.js"]),

@@ -5,7 +5,7 @@ import { createRuleReporter } from "../../../src/gates/integrity/integrity-rules
 
 type Files = Readonly<Record<string, string>>;
 
-/** What a change of test files is said to be. */
+/** Returns the findings for a change of test files. */
 function said(before: Files, after: Files): readonly string[] {
   const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   const files: FilePair[] = paths.map((path) => ({ path, before: before[path] ?? null, after: after[path] ?? null }));

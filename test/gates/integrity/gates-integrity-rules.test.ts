@@ -13,7 +13,7 @@ afterAll(() => trees.clear());
 const CODE: Tree = { "src/a.js": "a\n" };
 const DONE: Tree = { "src/a.js": "aa\n" };
 
-/** The rules that new work breaks, those left out that only inform. */
+/** Returns the rules that new work violates, without those that only inform. */
 async function broken(base: Tree, now: Tree): Promise<string[]> {
   const { findings } = await trees.judge({ ...CODE, ...base }, { ...DONE, ...now });
   return findings

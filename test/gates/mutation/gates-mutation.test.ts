@@ -9,7 +9,7 @@ import { judgementSchema } from "../../../src/core/schemas/gate-result.ts";
 import { describeGate, gateRequest, memoryEvidence } from "../../contract/gate.ts";
 import { fakeWorkspace } from "../../kit/reviewers.ts";
 
-/* The tool is a command that leaves a report: what a real one says is in test/e2e/presets/factory.test.ts. */
+/* The tool is a command that writes a report; a real tool runs in test/e2e/presets/factory.test.ts. */
 
 let folder: string;
 beforeEach(() => {
@@ -39,7 +39,7 @@ const report = (files: Readonly<Record<string, readonly ReturnType<typeof mutant
     ),
   });
 
-/** A command that leaves this text where a report is looked for. */
+/** Returns a command that writes this text as the report. */
 function leaves(text: string): string {
   writeFileSync(join(folder, "prepared.json"), text);
   return "cat prepared.json > mutation.json; echo done";

@@ -23,7 +23,7 @@ test("a text that mentions what the work moved is recognized, even in color", as
   expect(moved.someIn("SyntaxError: no export named 'add'")).toBe(true);
   expect(moved.someIn("SyntaxError: no export named \u001B[31madd\u001B[39m")).toBe(true);
   expect(moved.someIn("Cannot find \u001B[2msrc/\u001B[22mold.js")).toBe(true);
-  // The name is still used in that file, and no longer defined there.
+  // The name is still used in that file, but no longer defined there.
   expect(moved.someIn("ImportError: cannot import name 'ceil' from 'mathutils'")).toBe(true);
   expect(moved.someIn("total is not a function")).toBe(false);
   expect(moved.someIn("sum is not a function")).toBe(false);

@@ -6,7 +6,7 @@ import { gateRequest } from "../../contract/gate.ts";
 
 const request = { ...gateRequest(), base: "base", tree: treeId("work") };
 
-/** The work changed these files; each has a text at the base and one now. */
+/** Returns the pinned tree for changed files, each with its text at the base and its current one. */
 const pinned = (
   files: Readonly<Record<string, readonly [string, string]>>,
   ran: readonly string[],

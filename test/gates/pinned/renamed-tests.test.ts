@@ -18,7 +18,7 @@ def test_is_empty():
     assert add(0, 1) == 1
 `;
 
-/** Is a test of the base known again in the work's tests, with these that passed? */
+/** Whether a test of the base is recognized in the work's tests, given those that passed. */
 async function isKnown(name: string, passed: readonly string[], now = TESTS): Promise<boolean> {
   const files: Readonly<Record<string, string>> = { "base tests/test_cart.py": TESTS, "work more/test_cart.py": now };
   const workspace = fakeWorkspace({

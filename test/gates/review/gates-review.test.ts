@@ -55,7 +55,7 @@ async function review(
     signal: new AbortController().signal,
     onOutput: (line) => void output.push(line),
   });
-  // What a gate says is stored: it must have the stored shape, whatever happened.
+  // A judgement is stored, so it must always have the stored form.
   expect(judgementSchema.safeParse(judgement).error).toBeUndefined();
   return { judgement, asked };
 }
@@ -255,9 +255,9 @@ describe("a reviewer without an answer", () => {
         { roles, sessions: { [role("developer")]: { agent: "developer", id: "own" } } },
       );
       expect(judgement).toMatchObject({ result: "pass", stages: [{ reviewer: "developer" }] });
-      // An author's own conversation is not where its work is reviewed.
+      // An author's own conversation is not used to review its work.
       expect(asked.at(-1)).toMatchObject({ role: "developer", session: null });
-      // Who stands in for a role is told what that role is told.
+      // A fallback gets the instructions of the role that it replaces.
       expect(asked.at(-1)!.prompt).toContain("You are the critic.");
     }
   });
@@ -306,7 +306,7 @@ describe("a reviewer without an answer", () => {
     await review(acts, request, { checkouts });
     expect(opened.slice(2).map(({ name }) => name)).toEqual(opened.slice(0, 2).map(({ name }) => name));
     expect(opened[0]!.name).not.toBe(opened[1]!.name);
-    // Nothing to look at: an agent that sees only its prompt.
+    // No files are needed for an agent that sees only its prompt.
     const blind = scriptedReviewers({ critic: [PASSED] }, [], ["critic"]);
     expect((await review({}, {}, { checkouts, roleRegistry: blind })).judgement.result).toBe("pass");
     expect(opened).toHaveLength(4);
@@ -398,7 +398,7 @@ describe("a second review", () => {
       blocking: [swallowed.id],
       findings: [{ id: swallowed.id, message: "the error is swallowed", detail: "still there" }],
     });
-    // Asked again, it says nothing of the finding: what it said before still holds.
+    // Asked again, it does not mention the finding: its earlier answer still counts.
     expect((await review({ critic: [text, PASSED] }, again)).judgement.result).toBe("fail");
     const corrected = text.replace("NOT ADDRESSED - still there", "ADDRESSED - it is thrown");
     expect((await review({ critic: [text, corrected] }, again)).judgement.result).toBe("pass");

@@ -54,7 +54,7 @@ describeGate("tdd", {
   slow: over("sleep 600"),
 });
 
-/** A gate that says what it is told, one answer after the other, and remembers what it was asked. */
+/** Makes a gate that returns the given answers in turn, and records its requests. */
 function stub(name: "checks" | "review", ...answers: readonly Partial<Judgement>[]) {
   const asked: GateRequest[] = [];
   const gate: Gate = {
@@ -78,7 +78,7 @@ const failing = (...findings: readonly Finding[]): Partial<Judgement> => ({
   failure: findings[0]!.id,
 });
 
-/** A place where the new tests are tried without the work. */
+/** Makes an experiment runner in which the new tests run without the work. */
 function experimentRunner() {
   const opened: { tree: string; paths: readonly string[] }[] = [];
   let closed = 0;

@@ -39,7 +39,7 @@ const real = (path: string): string => realpathSync(join(worktree, path));
 test("links lead to the checkout for others' packages, and to the worktree for the project's own", async () => {
   link("../packages/own", join(main, "node_modules/near"));
   link(join(main, "packages/own"), join(main, "node_modules/far"));
-  // What `npm link` does: a link to a folder of all projects, and from there a link to the package.
+  // As `npm link` does: a link to a global folder, and from there a link to the package.
   link(join(main, "packages/own"), join(home, "global/node_modules/own"));
   link("../../global/node_modules/own", join(main, "node_modules/own"));
   link(join(home, "global/node_modules/own"), join(main, "node_modules/@acme/own"));

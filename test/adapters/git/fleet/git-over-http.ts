@@ -5,12 +5,12 @@ import { join } from "node:path";
 
 export interface GitServer {
   readonly port: number;
-  /** From now on every request gets this status. */
+  /** Every later request gets this status. */
   deny(status: number): void;
   close(): Promise<void>;
 }
 
-/** Git's own program for the web, behind a login. */
+/** Serves git over HTTP by git's own program, behind a login. */
 export async function gitOverHttp(
   root: string,
   login: { readonly user: string; readonly password: string },

@@ -58,7 +58,7 @@ describe("a clone", () => {
     const commit = moveMain();
     expect(await clone.follow()).toBe(true);
     expect(filesIn(folder)).toMatchObject({ "a.txt": "- newer\n" });
-    // Killed in the middle of a checkout: the head is right, and files are missing.
+    // As after a kill during a checkout: HEAD is right, and files are missing.
     rmSync(join(folder, "a.txt"));
     expect((await open()).branch).toBe("main");
     expect(gitIn(folder, fleet.origin.env, "rev-parse", "HEAD").trim()).toBe(commit);
@@ -168,7 +168,7 @@ describe("a clone", () => {
 
     test("sends them before the commits that refer to them; a rejection is an error", async () => {
       const { home, env } = fleet.origin;
-      // A stand-in that passes files on as they are, and notes what it was asked to send.
+      // A stand-in that leaves files unchanged, and records what it was asked to send.
       const script = `#!/bin/sh\ncase "$1" in\n  clean|smudge) cat ;;\n  push) echo "$2 $3" >>"${home}/sent"; test ! -e "${home}/full" ;;\nesac\n`;
       write(home, "bin/git-lfs", script);
       chmodSync(join(home, "bin/git-lfs"), 0o755);
@@ -276,14 +276,14 @@ describe("over git's own protocol", () => {
     fleet.journal.begin(STORY);
     await one.work.prepare(STORY);
     const kept = one.work.keep(STORY, { attempt: 1, subject: "one", journalHead: "x" });
-    // A daemon says of both the same, so we do.
+    // A git daemon reports both in the same way, so Remand does too.
     await expect(kept).rejects.toThrow(/access is denied/);
   });
 });
 
 test("over SSH, with the command that the environment names", async () => {
   const { home, env } = fleet.origin;
-  // It is asked like the real one: options, the host, and what to run there.
+  // Called like the real ssh: with options, the host, and the remote command.
   write(home, "bin/far", `#!/bin/sh\necho "$*" >>"${home}/asked"\nfor last; do :; done\nexec sh -c "$last"\n`);
   chmodSync(join(home, "bin/far"), 0o755);
   const remote = `ssh://git@far.example${fleet.bare}`;

@@ -18,7 +18,7 @@ afterEach(() => fleet.clear());
 
 const main = (): string => fleet.git("rev-parse", "main").trim();
 
-/** A push from outside the fleet. */
+/** Pushes from outside the fleet. */
 function moveMain(file: string, text: string): string {
   fleet.origin.git("fetch", "--quiet", fleet.bare, "main");
   fleet.origin.git("reset", "--quiet", "--hard", "FETCH_HEAD");
@@ -47,7 +47,7 @@ test("a story is merged on the remote once, by a machine that never had it", asy
   const merged = await two.work.merge(ONE, kept, note(1, { subject: "Merge first" }));
   expect(merged).toEqual({ branch: "main", commit: main() });
   expect(fleet.git("rev-parse", "main^1", "main^2").trim().split("\n")).toEqual([before, kept.commit]);
-  // A crash may have come before it was written down, and another machine comes to do it again.
+  // After a crash before the merge was recorded, another machine repeats it.
   expect(await one.work.merge(ONE, kept, note(1))).toEqual(merged);
   expect(await one.work.target()).toEqual(merged);
 });
@@ -64,7 +64,7 @@ test("the target is the remote's current commit, and a story is updated to it", 
   fleet.journal.begin(ONE);
   const updated = await two.work.update(ONE, kept, note(1, { subject: "with main" }));
   fleet.journal.end(ONE, updated.commit);
-  // The machine that made the story finds it as it is now, and compares it with what it now stands on.
+  // The machine that made the story finds its current state, and compares it with its new base.
   fleet.journal.begin(ONE);
   const place = await one.work.prepare(ONE);
   expect(place).toMatchObject({ commit: updated.commit, base: moved });

@@ -6,7 +6,7 @@ import {
   type RemoteTrouble,
 } from "../../../../src/adapters/git/fleet/shared-remote.ts";
 
-/** What servers and clients say, as they say it. */
+/** Messages of servers and clients. */
 const SAID: readonly (readonly [RemoteTrouble, string])[] = [
   ["passing", "fatal: unable to access 'https://h/x.git/': Could not resolve host: h"],
   ["passing", "fatal: unable to access 'https://h/x.git/': Failed to connect to h port 443: Connection refused"],

@@ -8,7 +8,7 @@ import { RemandError } from "../../../../src/core/events/error.ts";
 import { gitIn, makeRepository, write, type TestRepository } from "../../../kit/git-repository.ts";
 import { makePython, pythonProgram, type PythonEnvironment } from "../../../kit/python-environment.ts";
 
-/* A project that is installed as editable in an environment outside of the checkout, and a worktree of Remand's. */
+/* A project that is installed as editable in an environment outside of the checkout, and a worktree of Remand. */
 
 const program = pythonProgram();
 if (program === null) console.warn("NOT RUN: there is no python3 here");
@@ -49,7 +49,7 @@ const ownPython = (commands: readonly string[] = ["python -m pytest"], root = re
     onNotice: (text) => notices.push(text),
   });
 
-/** Where a Python that is started in a folder finds a module, or how it says that it does not. */
+/** Returns the file from which a Python started in a folder imports a module, or its error. */
 function fileOf(module: string, folder: string, more: Readonly<Record<string, string>>): string {
   const text = `import importlib; m = importlib.import_module("${module}"); print(m.__file__ or list(m.__path__))`;
   try {
@@ -90,7 +90,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     expect(fileOf("shop", worktree, env)).toBe(join(worktree, "src/shop/__init__.py"));
     expect(fileOf("shop.price", worktree, env)).toBe(join(worktree, "src/shop/price.py"));
     expect(fileOf("oldshop", worktree, env)).toBe(join(worktree, "src/oldshop.py"));
-    // What the work takes away is gone, even though the checkout still has it.
+    // Files that the work removed are gone, even though the checkout still has them.
     rmSync(join(worktree, "src/oldshop.py"));
     expect(fileOf("oldshop", worktree, env)).toMatch(/^(?:ModuleNotFoundError|FileNotFoundError)/);
   });
@@ -168,7 +168,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     const env = await ownPython().in(worktree);
     expect(fileOf("shop", worktree, env)).toBe(join(worktree, "src/shop/__init__.py"));
     expect(fileOf("tools", worktree, env)).toBe(join(library, "src/tools.py"));
-    // A person's own checkout is no better off, if what is installed is another one.
+    // A person's own checkout needs redirects too, if another checkout is installed.
     expect(fileOf("shop", repository.root, await ownPython().in(repository.root))).toBe(
       join(repository.root, "src/shop/__init__.py"),
     );
@@ -183,7 +183,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     expect(refused).toBeInstanceOf(RemandError);
     expect((refused as RemandError).message).toContain("_shop_editable_loader");
     expect((refused as RemandError).hint).toContain("workspace.setup");
-    // Which Python make starts is not known, so it is that Python which refuses.
+    // Which Python make starts is unknown, so that Python itself refuses.
     const env = await ownPython(["make test"]).in(worktree);
     expect(notices.join("\n")).toContain("_shop_editable_loader");
     expect(fileOf("shop", worktree, env)).toMatch(

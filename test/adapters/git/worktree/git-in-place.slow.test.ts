@@ -61,7 +61,7 @@ test("attempts have their own refs, and one history", async () => {
   expect(git("rev-list", "refs/remand/loop/loop-1/last")).toContain(two.commit);
   expect(git("rev-parse", "refs/remand/loop/loop-1/2").trim()).toBe(two.commit);
   expect(readFileSync(join(repository.root, "src/a.ts"), "utf8")).toBe("one\n");
-  // Undoing can be undone.
+  // An undo can be undone.
   await workspace.restore(LOOP, two.tree, note(2));
   expect(readFileSync(join(repository.root, "src/a.ts"), "utf8")).toBe("2\n");
   expect(git("branch", "--all").trim()).toBe("* main");

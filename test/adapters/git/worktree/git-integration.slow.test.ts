@@ -27,7 +27,7 @@ async function change(file: string, text: string, attempt = 1): Promise<void> {
   await work.keep(story, note(attempt));
 }
 
-/** The newest state of the story, as the journal would name it. */
+/** Returns the story's newest state, as the journal would name it. */
 const verified = () => work.currentState(story);
 const standing = async () => work.mergeStatus(story, (await verified()).commit);
 
@@ -53,11 +53,11 @@ test("if the target has moved elsewhere, the branch is merged with it, with both
   expect(readFileSync(join(path, "a.txt"), "utf8")).toBe("ONE\ntwo\nthree\n");
   expect(repository.git("rev-parse", `${updated.commit}^2`).trim()).toBe(main);
   expect(await standing()).toMatchObject({ isCurrent: true });
-  // The work is compared with the base that it now stands on.
+  // The work is compared with its new base.
   const place = await work.prepare(story);
   expect(place.base).toBe(main);
   expect(await work.changedPaths(story, place.base, updated.tree)).toEqual(["a.txt"]);
-  // A second time there is nothing to do, and the same answer.
+  // Repeating it changes nothing and returns the same result.
   expect(await work.update(story, await verified(), note(1, "with main"))).toEqual(updated);
 });
 
@@ -90,7 +90,7 @@ test("after the merge the target has exactly the judged files, and the person's 
   expect(repository.git("rev-parse", "main^{tree}").trim()).toBe(tree);
   expect(readFileSync(join(repository.root, "a.txt"), "utf8")).toBe("ONE\ntwo\nthree\n");
   expect(repository.git("status", "--porcelain", "--untracked-files=no")).toBe("");
-  // A second time it finds that it was merged.
+  // Repeating it finds that it was merged.
   expect(await work.merge(story, await verified(), note(1, "Merge checkout"))).toEqual(merged);
 });
 

@@ -103,7 +103,7 @@ describe("a worktree", () => {
     const other = storyId("S-0");
     const third = storyId("S-3");
 
-    /** A story's work, done and kept. */
+    /** Does a story's work and commits it. */
     async function work(story: typeof STORY, path: string, text: string): Promise<string> {
       write((await workspace.prepare(story)).path, path, text);
       return (await workspace.keep(story, note(1))).commit;
@@ -558,7 +558,7 @@ describe("dependencies", () => {
     "package-lock.json": "{}\n",
     ".gitignore": "node_modules/\n.venv/\ntarget\n",
   };
-  /** Programs that only say that they were called. */
+  /** Makes programs that only record that they were called. */
   function fakeTools(...names: string[]): Record<string, string> {
     const bin = join(repository.home, "bin");
     for (const name of names) {

@@ -211,11 +211,11 @@ async function isBypassed(
 }
 
 /** How many other faults are tried before a test counts as one that cannot fail. */
-const MOST_OTHERS = 3;
+const MOST_OTHERS = 5;
 
 /** Tries other faults. If the work made the line unused, the test detects another fault. */
 async function otherFaults(
-  { options, changed }: PinnedContext,
+  { options, request, changed }: PinnedContext,
   bench: FaultBench,
   unit: TestUnit,
   { test, fault: known, message }: { readonly test: string; readonly fault: Fault; readonly message: string | null },
@@ -226,9 +226,11 @@ async function otherFaults(
     ...reached.filter((path) => changed.includes(path)),
     ...reached.filter((path) => !changed.includes(path)),
   ];
-  const faults = faultsFor(bench, order, text).filter(
+  const all = faultsFor(bench, order, text).filter(
     ({ path, before, after }) => path !== known.path || before !== known.before || after !== known.after,
   );
+  const atBase = await options.workspace.fileAt(request.story.id, request.base, known.path);
+  const faults = nearestFirst(all, known, new Set(atBase?.split("\n")));
   let ignored = 0;
   for (const fault of faults.slice(0, MOST_OTHERS)) {
     const ran = await bench.run(unit.file, plantFault(bench, fault));
@@ -238,6 +240,17 @@ async function otherFaults(
     if (ran.passed.has(test)) ignored++;
   }
   return { isNoticed: false, ignored };
+}
+
+/**
+ * A fix can make one fault equal to no fault. The test runs the lines around it, so faults there show best whether the
+ * test can fail. Lines that the work wrote come later, because a cheat may have placed them.
+ */
+function nearestFirst(faults: readonly Fault[], known: Fault, atBase: ReadonlySet<string>): readonly Fault[] {
+  const distance = ({ path, line, before }: Fault): number =>
+    path === known.path && atBase.has(before) ? Math.abs(line - known.line) : Infinity;
+  // Ties, and faults far away, stay in the order in which they are worth a run.
+  return faults.toSorted((a, b) => (distance(a) === distance(b) ? 0 : distance(a) - distance(b)));
 }
 
 /**

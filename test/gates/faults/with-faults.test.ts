@@ -407,6 +407,25 @@ describe("a check whose tripwire shows nothing about the work", () => {
     expect([judgement.contested, judgement.notes]).toEqual([undefined, ["no test shows this change"]]);
   });
 
+  test("passes if the fix makes the fault equal to no fault and the test detects one on a line beside it", async () => {
+    const far = ["cart", "equal", "test"].map((name) => `export const ${name} = (a, b) => a && b;\n`).join("");
+    const bug = `${far}export function add(a, b) {\n  const c = a && b;\n  if (a !== c) return 0;\n  return a * b;\n}\n`;
+    const fixed = { "src/cart.js": bug.replace("a !== c", "a === c") };
+    const suite =
+      (isArmed: boolean): Suite =>
+      (files) => {
+        const text = files["src/cart.js"]!;
+        const isLike = (line: string): boolean => text.includes(line);
+        const isError = /c = .*remandPlantedFault/.test(text);
+        const old = isLike("const c = a && b") ? "0 is not 3" : "null is not 3";
+        const now = isLike("return a * b") || !isArmed ? null : "6 is not 3";
+        return { [TARGET]: isError ? "ReferenceError" : isLike("a !== c") ? old : now, [OTHER]: null };
+      };
+    const base = { ...BASE, "src/cart.js": bug };
+    expect((await judged({ base, work: fixed, suite: suite(true) })).judgement.result).toBe("pass");
+    expect((await judged({ base, work: fixed, suite: suite(false) })).judgement.result).toBe("fail");
+  });
+
   test("is shown to fail if a test that passed before detects a fault in the changed lines", async () => {
     const work = { "src/total.js": "export const total = (a, b) => b + a;\n" };
     const { judgement } = await judged({ base: { ...BASE, ...FIX }, work, targets: [] });

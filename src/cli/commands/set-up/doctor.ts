@@ -41,7 +41,7 @@ interface Options {
 }
 
 async function doctor(world: World, options: Options): Promise<ExitCode> {
-  const isAway = (options.db ?? world.env["REMAND_DB"] ?? "") !== "" && !(await hasConfig(world, options));
+  const isAway = (options.db ?? world.env["REMAND_DB"] ?? "") !== "" && !(await hasConfig(world, options.config));
   const probes = isAway
     ? await world.host.probe(world.cwd, [], { commands: [], env: [] })
     : [...(await probesOf(world, options.config)), ...(options.run === true ? await runProbes(world, options) : [])];
@@ -66,7 +66,7 @@ async function runProbes(world: World, { config: file }: Options): Promise<reado
 }
 
 /** A fleet can be probed from any folder: where there is no project, no config is missing. */
-async function hasConfig(world: World, { config }: Options): Promise<boolean> {
+async function hasConfig(world: World, config: string | undefined): Promise<boolean> {
   return config !== undefined || (await world.files.read(join(world.cwd, "remand.yaml"))) !== null;
 }
 
@@ -78,10 +78,12 @@ export async function probesOf(world: World, file: string | undefined): Promise<
     world.host.probe(world.cwd, config === null ? [] : programsOf(config), checksOf(config)),
     config === null || policy === null ? [] : checkProbes(world, config, policy),
   ]);
+  if (config !== null && !(await hasConfig(world, file)) && Object.keys(config.agents).length === 0)
+    return [...found.map(withoutProgram), NO_CONFIG];
   const roles = config === null || policy === null ? [] : neededRoles(config, policy);
   const shown = found.map((each) => (config === null || each.ok ? each : withRoles(config, roles, each)));
   return [
-    ...shown.map(({ program: _program, ...probe }) => probe),
+    ...shown.map(withoutProgram),
     fileProbe(
       "config",
       problems,
@@ -94,6 +96,16 @@ export async function probesOf(world: World, file: string | undefined): Promise<
     ...(config === null || policy === null ? [] : agentProbes(config, policy, found)),
   ];
 }
+
+const withoutProgram = ({ program: _program, ...probe }: Probe): Probe => probe;
+
+/** Each role and gate that is missing then has this one cause. */
+const NO_CONFIG: Probe = {
+  name: "config",
+  ok: false,
+  detail: "there is no remand.yaml here",
+  fix: "remand init writes one. remand loop needs none.",
+};
 
 /** Reports checks whose command does not exist, or whose tests do not load, without running them. */
 async function checkProbes(world: World, config: Config, policy: Policy): Promise<readonly Probe[]> {

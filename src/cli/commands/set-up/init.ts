@@ -37,6 +37,14 @@ Presets: goal (a goal and its checks), critic-audit (a critic and an auditor), f
 story (phases, then three reviewers). Nothing that is there already is written over.
 `;
 
+/** What a person chooses between. */
+const PRESET_TEXTS: Readonly<Record<PresetName, string>> = {
+  goal: "the checks decide",
+  "critic-audit": "the checks, then two agents review the work",
+  factory: "test first, then a pipeline of reviews up to the merge",
+  story: "refine, research and plan first, then three reviews",
+};
+
 export const command: CliCommand = {
   name: "init",
   register(command, world, done) {
@@ -113,10 +121,9 @@ async function init(world: World, options: Options): Promise<void> {
   }
   world.out(`wrote ${written.join(" and ")}\n`);
   if (checks.length === 0) world.err("remand: no test command was found here: put yours under gates.checks.commands\n");
-  const roles = ["developer", ...reviewersOf(preset)];
-  const who = roles.length === 1 ? "the developer is" : `the ${joinWords(roles)} are`;
-  const first = stories.length === 0 ? " (it works on stories/sample.md: edit that first, or try it as it is)" : "";
-  world.err(`remand: next: look in remand.yaml who ${who}, then remand doctor, then remand run${first}\n`);
+  const sample = stories.length === 0 ? ", which works on stories/sample.md: edit that first, or try it as it is" : "";
+  const roles = ["developer", ...reviewersOf(preset)].join(", ");
+  world.err(`remand: next: see in remand.yaml who works (${roles}), then remand doctor, then remand run${sample}\n`);
 }
 
 /** The project's own commands for linting, type checks and running a tool. */
@@ -152,7 +159,7 @@ function foundText({ tools }: DetectedProject, installed: string | null): string
       command === null ? [] : [`  ${name.padEnd(5)}  ${command}`],
     ),
   ]);
-  const agent = installed === null ? [] : [`  agent  ${installed}`];
+  const agent = [`  agent  ${installed ?? `none of ${CLIENT_PROGRAMS.join(", ")} is installed`}`];
   return [...lines, ...agent].map((line) => `${line}\n`).join("");
 }
 
@@ -173,8 +180,6 @@ function reviewersOf(preset: PresetName): string[] {
   ];
 }
 
-const joinWords = (words: readonly string[]): string => `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
-
 interface Answers {
   readonly preset: PresetName;
   /** The commands that check a change. */
@@ -194,18 +199,19 @@ async function answersFor(
   const line = async (question: string, usual: string): Promise<string> =>
     (await ask(`${question}${usual === "" ? "" : ` [${usual}]`}: `)).trim() || usual;
   let preset = typed;
-  let question = `Preset: ${PRESETS.join(", ")}`;
+  const names = Object.entries(PRESET_TEXTS).map(([name, text]) => `  ${name.padEnd(12)}  ${text}\n`);
+  let question = `Which preset?\n${names.join("")}Preset`;
   while (preset === null) {
     const word = await line(question, "goal");
     preset = PRESETS.find((name) => name === word) ?? null;
     question = `"${word}" is none of ${PRESETS.join(", ")}. Preset`;
   }
   const usual = commands.join(" && ");
-  const check = await line("Command that says whether the work is good", usual);
+  const check = await line("Check: the command that must pass before work is accepted", usual);
   return {
     preset,
     checks: check === usual ? commands : [check],
-    agent: await line(`Developer: ${CLIENT_PROGRAMS.join(", ")}, or a command of yours`, usualAgent),
+    agent: await line(`Agent: ${CLIENT_PROGRAMS.join(", ")}, or a command that reads its task from stdin`, usualAgent),
   };
 }
 
@@ -249,7 +255,7 @@ function gateText({ gate, commands, notes }: FoundGate): string {
   return `${lines}  ${gate}:\n    commands:\n${commands.map((each) => `      - ${scalar(each)}\n`).join("")}`;
 }
 
-const NO_CHECK = `    # The command that says whether the work is good, such as \`make check\`. Nothing is begun without one.
+const NO_CHECK = `    # The command that must pass before work is accepted, such as \`make check\`. Nothing starts without one.
     commands: []
 `;
 

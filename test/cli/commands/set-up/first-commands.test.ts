@@ -141,9 +141,9 @@ describe("remand init", () => {
   });
 
   it.each([
-    ["goal", [], "who the developer is,"],
-    ["critic-audit", ["critic", "auditor"], "who the developer, critic and auditor are,"],
-    ["story", ["critic"], "who the developer and critic are,"],
+    ["goal", [], "who works (developer),"],
+    ["critic-audit", ["critic", "auditor"], "who works (developer, critic, auditor),"],
+    ["story", ["critic"], "who works (developer, critic),"],
   ] as const)("names the roles that the preset %s needs: %j", async (preset, roles, words) => {
     const files = memoryFiles({});
     const ran = await run(["init", "--preset", preset], [init], { files });
@@ -217,10 +217,10 @@ describe("remand init", () => {
     const files = memoryFiles({ "/work/go.mod": "module x\n" });
     expect(await run(["init"], [init], { files, ask })).toMatchObject({ exit: 0 });
     expect(asked).toEqual([
-      "Preset: critic-audit, factory, goal, story [goal]: ",
+      expect.stringMatching(/^Which preset\?\n {2}goal +the checks decide\n[^]*\nPreset \[goal\]: $/),
       '"gaol" is none of critic-audit, factory, goal, story. Preset [goal]: ',
-      "Command that says whether the work is good [go test ./...]: ",
-      "Developer: claude, codex, or a command of yours [claude]: ",
+      "Check: the command that must pass before work is accepted [go test ./...]: ",
+      "Agent: claude, codex, or a command that reads its task from stdin [claude]: ",
     ]);
     const shown = await run(["config", "--json"], [config], { files });
     expect(JSON.parse(shown.out)).toMatchObject({
@@ -394,6 +394,15 @@ describe("remand doctor", () => {
     expect(ran.exit).toBe(1);
     expect(ran.out).toContain("✖ problem  agent developer: a model by its API changes no files\n    Give it to");
     expect(ran.out).toContain("✔ ok       agent auditor: model\n");
+  });
+
+  it("says that there is no config, and not what follows from that", async () => {
+    const ran = await run(["doctor"], [doctor], { files: memoryFiles({}), host: fakeHost(), env: { LANG: "C" } });
+    expect(ran.exit).toBe(1);
+    expect(ran.out.split("\n").filter((line) => line.includes("problem"))).toEqual([
+      "x problem  config: there is no remand.yaml here",
+    ]);
+    expect(ran.out).toContain("remand init writes one.");
   });
 
   it("lists each problem with its fix, and exits with 1", async () => {

@@ -69,7 +69,7 @@ describe("the exit code", () => {
     await host.write(storyId("c"), { type: "story.added", story: story("c") });
     await host.write(null, answer("halt"));
     expect(of(host.state(), "c")).toBe(4);
-    // What runs ends all the same.
+    // A running step still ends.
     expect(of(host.state(), "a")).toBe(8);
   });
 });

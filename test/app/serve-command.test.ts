@@ -9,7 +9,7 @@ import { run } from "../kit/fake-environment.ts";
 import { hostAfterRun } from "../kit/finished-run.ts";
 import { memoryFiles } from "../kit/memory-files.ts";
 
-/** Serves until the signal comes, which is at once; says what was served with. */
+/** Serves until the signal, which comes at once; returns the plan that was served. */
 async function served(args: readonly string[], options: FakeHostOptions = {}, signal: Interrupt = "SIGINT") {
   const host = fakeHost(options);
   let plan: ServePlan | undefined;

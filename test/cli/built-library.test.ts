@@ -38,7 +38,7 @@ test("importing the package loads no library and of Node's modules only the one 
   };
   walk(join(dist, "index.js"));
   expect(seen.size).toBeGreaterThan(10);
-  // Hashing computes and touches nothing.
+  // Hashing only computes.
   expect([...outside]).toEqual(["node:crypto"]);
 });
 

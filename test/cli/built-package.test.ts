@@ -9,7 +9,7 @@ import { makeRepository } from "../kit/git-repository.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 let project: string;
 
-/** Another project, with the package among its modules. */
+/** Another project, with the package among its installed modules. */
 beforeAll(() => {
   project = mkdtempSync(join(tmpdir(), "remand-consumer-"));
   mkdirSync(join(project, "node_modules"));
@@ -69,7 +69,7 @@ test("it contains only the needed files, and its loop runs with those and its de
     ),
   ).toEqual([]);
 
-  // As npx installs it: the package's own files, and beside them what package.json declares.
+  // As npx installs it: the package's own files, and the dependencies of package.json.
   const modules = join(project, "npx/node_modules");
   mkdirSync(join(modules, "remand"), { recursive: true });
   const tar = ["--extract", "--file", join(project, packed.filename), "--strip-components=1", "-C"];

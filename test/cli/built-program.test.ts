@@ -30,7 +30,7 @@ describe("the built program", () => {
   });
 
   test.each(["--version", "-V"])("%s prints the version and loads no library", (flag) => {
-    // Node prints every file it loads when asked so; the version must come from main.js alone.
+    // With NODE_DEBUG, Node prints every module that it loads; only main.js may be needed for the version.
     const ran = remand([flag], "", { NODE_DEBUG: "esm" });
     expect(ran.stdout).toBe(`${version}\n`);
     expect(ran.status).toBe(0);
@@ -78,7 +78,7 @@ describe("the built program", () => {
       env: { PATH: process.env["PATH"] ?? "" },
     });
     expect(few).toMatchObject({ status: 0, stderr: "" });
-    // Each module that was joined into a file is named there.
+    // A bundled file names each of its modules.
     const { stderr } = remand(["config"], "", { NODE_DEBUG: "esm" });
     const loaded = [...new Set(stderr.match(/[\w/.-]+\/dist\/[\w/.-]+\.js/g))].map((path) =>
       readFileSync(path, "utf8"),

@@ -156,7 +156,7 @@ describe("gate, on a commit", () => {
     expect(await at({})).toEqual([fork, "the commit before"]);
     repository.write("other.txt", "changed\n");
     expect(await at({})).toEqual([repository.git("rev-parse", "main").trim(), "the last commit"]);
-    // What is not pushed yet is what is to be judged.
+    // Commits that are not pushed yet are the work to judge.
     repository.git("update-ref", "refs/remotes/origin/main", fork);
     expect(await at({})).toEqual([fork, "origin/main"]);
   });

@@ -22,11 +22,11 @@ afterEach(() => repository.clear());
 
 const CHECK = "sh check.sh";
 
-/** It may have happened before the listener was added. */
+/** The signal may have been aborted before the listener was added. */
 const aborted = (signal: AbortSignal): Promise<unknown> =>
   signal.aborted ? Promise.resolve() : new Promise((done) => signal.addEventListener("abort", done, { once: true }));
 
-/** An agent in this process: each time it is asked it writes the next of these, or hangs where there is none. */
+/** An agent in this process: on each call it writes the next of these texts, or hangs if there is none left. */
 function writer(answers: readonly string[], asked: AgentRequest[] = []): Agent {
   return {
     name: "writer",
@@ -104,7 +104,7 @@ describe("loop", () => {
     const resumed = await loop({ ...base(), agent: writer(["42\n"]) });
     expect(resumed.exitCode).toBe(0);
     expect(resumed.stories[0]!.id).toBe(stopped.stories[0]!.id);
-    // The attempt that was stopped was not one that failed.
+    // The interrupted attempt does not count as a failure.
     expect(resumed.stories[0]!.attempts).toBe(2);
   });
 
@@ -200,7 +200,7 @@ describe("run", () => {
     story("one");
     story("two", "dependencies: [one]\n");
     const asked: AgentRequest[] = [];
-    // The second story begins with the work of the first: the same again would be no work.
+    // The second story starts with the work of the first, so writing the same again would change nothing.
     const agents = { developer: writer(["41\n", "42\n", "42\nindeed\n"], asked) };
     const notices: string[] = [];
     const onNotice = (text: string): void => void notices.push(text);

@@ -6,7 +6,7 @@ import { createSqliteJournal } from "../../src/adapters/journal/sqlite-journal.t
 import { serve } from "../../src/compose/serve.ts";
 import { writeWaitingQuestion } from "../kit/waiting-question.ts";
 
-/* The dashboard as it is served, beside a journal whose question has waited for two hours, and no engine. */
+/* A served dashboard without an engine, whose journal has a question that is two hours old. */
 
 let root: string;
 const told = (): string => join(root, "told.txt");

@@ -45,7 +45,7 @@ describe("telemetry of a checkout", () => {
       await ledger.append(id, [{ type: "story.failed", how: "abandoned", reason: "no more" }]);
       await telemetry.close();
     };
-    // Once with an empty journal, whose first line is still to come, and once with one that has it.
+    // Once with an empty journal, whose first line is still to come, and once with a first line.
     await work();
     await work();
     const hashes: string[] = [];

@@ -7,7 +7,7 @@ const root = JSON.parse(schemaFiles().get("config.json")!) as JsonSchema;
 
 const isSchema = (value: unknown): value is JsonSchema => typeof value === "object" && value !== null;
 
-/** Every key, however deep, with its schema. */
+/** Every key at any depth, with its schema. */
 function keysBelow(schema: JsonSchema, path: string): readonly (readonly [string, JsonSchema])[] {
   const own = Object.entries(keysOf(schema)).flatMap(([key, inner]) => [
     [`${path}${key}`, inner] as const,

@@ -3,7 +3,7 @@ import type { OutputLine } from "../../src/core/events/output-line.ts";
 import type { OutputReader } from "../../src/ports/evidence.ts";
 import { servedStuck } from "./served.ts";
 
-/** Lines in memory; a place counts them. */
+/** Lines in memory; a position is the number of lines before it. */
 function printed(lines: readonly string[]): OutputReader {
   const all = lines.map((text): OutputLine => ({ at: 1, step: "attempt 1", text }));
   return {

@@ -24,7 +24,7 @@ export interface Answer {
 
 export interface Asking {
   readonly method?: string;
-  /** `null` leaves one out. */
+  /** `null` removes a header. */
   readonly headers?: Readonly<Record<string, string | null>>;
   readonly body?: string;
 }
@@ -32,10 +32,10 @@ export interface Asking {
 export interface Served {
   readonly host: FakeHost;
   readonly dashboard: Dashboard;
-  /** With the token and the right Host, unless it is said otherwise. */
+  /** Sends the token and the right Host header, unless `asking` says otherwise. */
   ask(path: string, asking?: Asking): Promise<Answer>;
   answer(body: object, asking?: Asking): Promise<Answer>;
-  /** Lines of the stream, until so many have come. */
+  /** Reads this many lines of the stream. */
   stream(
     count: number,
     headers?: Readonly<Record<string, string>>,
@@ -43,7 +43,7 @@ export interface Served {
   ): Promise<readonly { id: number; event: string }[]>;
 }
 
-/** Served for the length of a test. */
+/** Serves for the duration of a test. */
 export async function startServer(host: FakeHost, more: Partial<DashboardSource> = {}): Promise<Served> {
   const server = await serving(host, more);
   onTestFinished(() => server.close());
@@ -110,7 +110,7 @@ function headersOf(dashboard: Dashboard, more: Readonly<Record<string, string | 
   return Object.fromEntries(Object.entries(all).flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
 }
 
-/** By hand, because `fetch` would tidy up the path and set its own Host. */
+/** Sends a raw request, because `fetch` would normalize the path and set its own Host header. */
 function asked(dashboard: Dashboard, path: string, { method = "GET", headers, body }: Asking): Promise<Answer> {
   return new Promise((done, failed) => {
     const options = { host: "127.0.0.1", port: dashboard.port, path, method, headers: headersOf(dashboard, headers) };

@@ -10,7 +10,7 @@ afterEach(() => model.close());
 const post = (path: string, body: object | string): Promise<Response> =>
   fetch(model.url + path, { method: "POST", body: typeof body === "string" ? body : JSON.stringify(body) });
 
-/** One conversation as each protocol writes it: a question, an answer, a question, a call of a tool and its result. */
+/** The same conversation in each protocol: a question, an answer, a question, a tool call and its result. */
 const FORM = { type: "object", properties: { passed: { type: "boolean" } } };
 const talks = {
   anthropic: {

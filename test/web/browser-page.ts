@@ -6,16 +6,16 @@ import { complaints, launch } from "./browser.ts";
 export interface BrowserPage {
   page(): Page;
   context(): BrowserContext;
-  /** A page of a person who opens an address for the first time. */
+  /** A new page of a person who opens the address for the first time. */
   visit(
     url: string,
     options?: Parameters<Browser["newContext"]>[0],
     prepare?: (page: Page) => Promise<unknown>,
   ): Promise<Page>;
   expectSeen(what: Locator, timeout?: number): Promise<void>;
-  /** The page as it is: in the light and in the dark, wide and on a phone; and it fits. */
+  /** Checks the current page in light and dark mode, on wide screens and phones; and that it fits. */
   expectAccessible(): Promise<void>;
-  /** Drops complaints that a test has caused on purpose. */
+  /** Ignores errors that a test causes on purpose. */
   forgive(text: string): void;
 }
 
@@ -49,7 +49,7 @@ export function useBrowser(): BrowserPage {
       await page.goto(url);
       return page;
     },
-    // A live page may draw it again between two looks.
+    // A live page may be redrawn between two checks.
     expectSeen: async (what, timeout = 60_000) => {
       await expect.poll(() => what.isVisible(), { timeout }).toBe(true);
     },

@@ -1,6 +1,6 @@
 /**
- * What a person does about a story in a real browser: disputes a finding, holds a story and lets it go on, takes an
- * answer back on the story's own page; and finds one story among five thousand.
+ * A person's actions on a story in a real browser: disputes a finding, pauses and resumes a story, undoes an answer on
+ * the story's page; and finds one story among five thousand.
  */
 import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -19,7 +19,7 @@ import {
   slowStory,
 } from "./dashboard-project.ts";
 
-/** One story only: these tests are about what is said of it. */
+/** Only one story, because these tests are about answers to it. */
 const FILES = Object.fromEntries(
   Object.entries(projectFiles(disputedStory, [...disputedParts, ...slowParts])).filter(
     ([path]) => !path.startsWith("stories/") || path in disputedStory,
@@ -27,7 +27,7 @@ const FILES = Object.fromEntries(
 );
 const project = dashboardProject(FILES);
 const MANY = 5000;
-/** With the one that they were made from, and the long one. */
+/** Including the story that they were copied from, and the long one. */
 const ALL = MANY + 2;
 const { page, visit, expectSeen, expectAccessible } = useBrowser();
 
@@ -45,7 +45,7 @@ function said(child: ChildProcess, words: string): Promise<void> {
   });
 }
 
-/** Of the dashboard beside a run that goes on. */
+/** The address of the dashboard of a running engine. */
 let url: string;
 
 describe("a story", () => {
@@ -110,7 +110,7 @@ describe("a story", () => {
     await ruling.locator("summary").last().click();
     await expectSeen(ruling.getByText('"upheld": false', { exact: false }));
 
-    // Accepted work is merged by a button, which asks once more.
+    // Accepted work is merged by a button that asks for confirmation.
     await page().getByRole("button", { name: "Merge…" }).click();
     await expectSeen(page().getByText(/Merge the commit that passed the gates \([0-9a-f]{8}\), in your name/));
     await expectAccessible();
@@ -140,7 +140,7 @@ describe("a running story", () => {
     await expectSeen(page().getByRole("button", { name: "Resume", exact: true }));
     expect(await page().getByRole("button", { name: "Pause and stop what runs" }).count()).toBe(0);
 
-    // An action is a button that opens its form; what was said can be taken back.
+    // An action is a button that opens its form; an answer can be undone.
     await page().getByRole("button", { name: "Send back…" }).focus();
     await page().keyboard.press("Enter");
     await page().getByLabel("Instructions for the next attempt").fill("think less");
@@ -179,7 +179,7 @@ describe("five thousand stories", () => {
     await expectSeen(page().getByText("1 story", { exact: true }));
     await filter.fill("");
     await expectSeen(page().getByText(`${ALL} stories`, { exact: true }));
-    // Only what is in view is drawn; the end is one key away.
+    // Only visible rows are drawn; one key leads to the end.
     expect(await page().locator(".virtual-row").count()).toBeLessThan(60);
     await page().getByRole("table", { name: "Stories" }).focus();
     await page().keyboard.press("End");
@@ -194,7 +194,7 @@ describe("five thousand stories", () => {
     await page().getByLabel("Name of the view").fill("forty-nine");
     await page().keyboard.press("Enter");
     await expectAccessible();
-    // A column without stories has no button; all of them together are one click away.
+    // A column without stories has no button; one click shows all columns.
     expect(await page().getByRole("button", { name: /^Done/ }).count()).toBe(0);
     await filter.fill("story-49 nothing-has-this-word");
     await expectSeen(page().getByText("No story matches", { exact: true }));

@@ -1,4 +1,4 @@
-/** What agents and checks print, followed in a real browser while an engine writes it. */
+/** Output of agents and checks, followed in a real browser while an engine writes it. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createOutputRing } from "../../src/adapters/evidence/output-ring.ts";

@@ -7,7 +7,7 @@ import { DEMO_FILES } from "../../src/cli/demo-files.ts";
 import type { ScriptedAttempt, ScriptPart } from "../../src/core/schemas/agent-script.ts";
 import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
 
-/** From the root, where tests and scripts are started. */
+/** Relative to the repository's root, where tests and scripts are started. */
 const MAIN = resolve("dist/main.js");
 
 const story = (title: string, body: string, more = ""): string => `---\ntitle: ${title}\n${more}---\n\n${body}\n`;
@@ -38,7 +38,7 @@ export function toCsv(invoices) {
 }
 `;
 
-/** A reviewer who is never content: the story ends at a person, and goes on when that person says how. */
+/** A reviewer who always objects: the story ends at a person, and continues when that person answers. */
 const BILLING: readonly ScriptPart[] = [
   playing(
     "developer",
@@ -80,11 +80,11 @@ const EASY: readonly ScriptPart[] = [
   playing("auditor", "greet-by-name", audited("greet-by-name")),
 ];
 
-/** Text of an attacker who wants a browser to run it. */
+/** Text of an attacker who wants a browser to execute it. */
 export const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
 const HOSTILE_FILE = "src/<img src=x onerror=alert(1)>.js";
 
-/** A story whose every text is an attack, and whose reviewer never lets it through. */
+/** A story whose every text is an attack, and whose reviewer never accepts it. */
 export const hostileStory: Readonly<Record<string, string>> = {
   "stories/hostile.md": story(
     `'${HOSTILE.replaceAll("'", "''")}'`,
@@ -103,7 +103,7 @@ export const hostileParts: readonly ScriptPart[] = [
   playing("auditor", "hostile", audited("hostile")),
 ];
 
-/** A reviewer is wrong, the developer sees nothing to change, and so a person is asked. */
+/** The reviewer is wrong and the developer sees nothing to change, so a person is asked. */
 export const disputedStory: Readonly<Record<string, string>> = {
   "stories/count-words.md": story("Count the words", "## Acceptance criteria\n\n- [ ] an empty text has none"),
 };
@@ -163,10 +163,10 @@ export const costlyParts = (...ids: readonly string[]): readonly ScriptPart[] =>
 
 const demoScript = (): string => DEMO_FILES["agent-script.yaml"]!;
 
-/** Files of a project with stories that end in every way, played by scripted agents. */
+/** Files of a project with stories that end in all possible ways, played by scripted agents. */
 export function projectFiles(more: Readonly<Record<string, string>> = {}, parts: readonly ScriptPart[] = []) {
   const use = (file: string): object => ({ use: "scripted", command: file });
-  // The demo's own script plays all roles that the other script does not.
+  // The demo's script plays all roles that the other script does not.
   const own = JSON.stringify({ version: 1, parts: [...parts, ...BILLING, ...EASY] }, null, 2);
   const joined = `${demoScript().trimEnd()}\n`.replace(/^parts:$/m, `parts:\n${asYamlItems(own)}`);
   return {
@@ -201,17 +201,17 @@ export interface ServedAddress {
   readonly url: string;
   readonly port: number;
   readonly token: string;
-  /** Ends the server, as Ctrl-C does. */
+  /** Ends the server, like Ctrl-C. */
   stop(): Promise<void>;
 }
 
 export interface DashboardProject {
   readonly repository: TestRepository;
-  /** `remand run`, to its end. */
+  /** Runs `remand run` to its end. */
   run(): Promise<number | null>;
-  /** `remand run`, going on in the background. */
+  /** Starts `remand run` in the background. */
   start(...args: string[]): ChildProcess;
-  /** `remand serve`; says its address. */
+  /** Starts `remand serve`; returns its address. */
   serve(...args: string[]): Promise<ServedAddress>;
   /** Ends an engine that the dashboard has started. */
   endEngine(): Promise<void>;
@@ -224,7 +224,7 @@ async function endEngine(root: string): Promise<void> {
   const { pid } = JSON.parse(readFileSync(note, "utf8")) as { pid: number };
   process.kill(pid, "SIGINT");
   for (let tries = 0; tries < 200 && existsSync(note); tries++) await sleep(50);
-  // Its last files are closed after the note is gone.
+  // The engine closes its last files after it has removed the note.
   await sleep(300);
 }
 

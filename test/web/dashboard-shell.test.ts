@@ -1,6 +1,6 @@
 /**
- * What stands around every page, in a real browser: one answer for several questions, an engine that dies, a server
- * that is started again, and notifications.
+ * The frame of every page, in a real browser: one answer for several questions, an engine that dies, a restarted
+ * server, and notifications.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { useBrowser } from "./browser-page.ts";
@@ -95,7 +95,7 @@ describe("a restarted server", () => {
     address = await project.serve("--port", String(address.port));
     expect(address.token).not.toBe(before);
     await expect.poll(() => tab.locator(".banner").count()).toBe(0);
-    // It asks for data with the token that the earlier server gave out.
+    // The page uses the token that the earlier server issued.
     await tab.getByRole("link", { name: /^Stories/ }).click();
     await expectSeen(tab.getByRole("link", { name: "Count the words" }));
     expect(await tab.evaluate(() => (globalThis as { same?: boolean }).same)).toBe(true);
@@ -127,7 +127,7 @@ describe("an engine", () => {
   test("that dies is shown at once: a red banner, no story looks active, and it can be restarted", async () => {
     project.repository.write("stories/think-long.md", slowStory);
     engine = project.start("run", "--watch", "--reporter", "minimal");
-    // What the page shows comes late: the banner must not come before it.
+    // The page's data arrives late: the banner must not be shown earlier.
     await visit(address.url, {}, (fresh) =>
       fresh.route("**/api/now", async (route) => {
         const response = await route.fetch();

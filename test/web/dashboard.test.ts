@@ -1,6 +1,6 @@
 /**
- * The dashboard in a real browser, over a journal that real runs have made: what needs me, why, and what becomes of my
- * answer. Everything a page says is also tested at the server; here it is used as a person does.
+ * The dashboard in a real browser, with a journal of real runs: what needs a person, why, and the effect of an answer.
+ * Everything that a page shows is also tested at the server; here it is used like a person does.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -120,7 +120,7 @@ describe("the dashboard", () => {
     await page().getByRole("tab", { name: "Attempt 3" }).focus();
     await page().keyboard.press("Home");
     const panel = page().getByRole("tabpanel", { name: "Attempt 1" });
-    // The gate that failed comes first, open, with its failing test.
+    // The failed gate comes first, expanded, with its failing test.
     await expectSeen(panel.locator(".judged > li").first().getByText("checks: fail"));
     await expectSeen(panel.locator(".judged > li").first().getByText("Blocking:").first());
     await expectSeen(panel.getByText(/, proven/).first());
@@ -326,7 +326,7 @@ describe("an answer", () => {
     await page().goto(at("/story/billing-export"));
     await expectSeen(page().getByText("ada (dashboard) says send-back: a point, as in 12.50"));
 
-    // Accepted work is proposed by a button, which asks once more.
+    // Accepted work is proposed by a button that asks for confirmation.
     await page().getByRole("button", { name: "Open a pull request…" }).focus();
     await page().keyboard.press("Enter");
     await expectSeen(page().getByText(/Push the commit that passed the gates/));

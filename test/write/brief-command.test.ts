@@ -13,7 +13,7 @@ interface Ran {
   readonly error: unknown;
 }
 
-/** `remand brief` in a world of its own: one file, a standard input, and two places to print to. */
+/** Runs `remand brief` with one file, a standard input, and captured output. */
 async function brief(args: readonly string[], file: unknown, stdin = ""): Promise<Ran> {
   const printed = { out: "", err: "" };
   let exit: number | null = null;
@@ -57,7 +57,7 @@ async function brief(args: readonly string[], file: unknown, stdin = ""): Promis
 const FROM = ["--from", "context.json"];
 const minimal = { schema: "remand.brief/1", story: { id: "auth-1" } };
 
-/** The codes that end in exit 2. */
+/** The error codes for which the exit code is 2. */
 async function refused(ran: Promise<Ran>, code: "usage" | "input-invalid" | "file-missing"): Promise<RemandError> {
   const { error, exit, out } = await ran;
   expect(error).toBeInstanceOf(RemandError);

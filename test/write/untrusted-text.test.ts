@@ -94,7 +94,7 @@ describe("fenced", () => {
     const huge = "\u001b[31mline\n".repeat(10_000_000);
     const cost = (text: string): number => cpuMsOf(() => fenceText(text, NONCE, { maxChars: 4000, label: "log" }));
     expect(huge.length).toBeGreaterThanOrEqual(100_000_000);
-    // Twenty times the text may not cost twenty times as much.
+    // Twenty times the text must not cost twenty times as much.
     const small = cost(huge.slice(0, huge.length / 20));
     expect(Math.min(cost(huge), cost(huge))).toBeLessThan(small * 10 + 100);
     expect(fenceText(huge, NONCE, { maxChars: 4000, label: "log" }).length).toBeLessThan(10_000);

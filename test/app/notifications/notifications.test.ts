@@ -19,7 +19,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** A journal, its engine's watcher, and what people were told. */
+/** A journal, its engine's watcher, and the sent notifications. */
 function project(notify?: Notifier["notify"]) {
   const clock = createVirtualClock(1_000_000);
   const journal = createMemoryJournal();

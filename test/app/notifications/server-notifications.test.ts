@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const close of open.splice(0)) await close();
 });
 
-/** A journal with or without an engine that writes it, and a dashboard that reads it. */
+/** A journal with or without an engine, and a dashboard that reads it. */
 function project(note: ReminderNote = memoryNote()) {
   const clock = createVirtualClock(1_000_000);
   const journal = createMemoryJournal();

@@ -31,7 +31,7 @@ interface Setting {
 
 const fails = (): Script => scripted({ gates: { checks: [{ result: "fail", blocking: 2 }] }, attemptCostUsd: 0.25 });
 
-/** A run of one story, told by a reporter. */
+/** The output of a reporter for a run of one story. */
 async function told(name: ReporterName, setting: Setting = {}): Promise<Told> {
   const out: string[] = [];
   const host = fakeHost({ script: setting.script ?? fails() });
@@ -135,7 +135,7 @@ describe("default", () => {
     expect(out).toContain("  login: line of");
     expect(out).not.toContain("\u001b[?1049h");
     expect(out).not.toContain("\u001b[2J");
-    // On a terminal what begins is the footer's to say.
+    // On a terminal, the footer shows what starts.
     expect(out).not.toMatch(/^▶ login {2}implement/m);
     expect(screenAfter(out)).toEqual([
       "✖ login  implement  attempt 1  $0.25   integrity ✔  checks ✖ 2 findings",
@@ -159,7 +159,7 @@ describe("default", () => {
 
   it("drops the output of ended steps", async () => {
     const { out } = await told("default", { terminal: true });
-    // Each thing prints before its beginning is told here, so no footer may show it.
+    // Each line is printed before its step's start is reported here, so no footer may show it.
     expect(out).not.toContain("says something");
   });
 
@@ -182,7 +182,7 @@ describe("default", () => {
     const began = performance.now();
     const { out } = await told("default", {
       elapsedMs: () => performance.now() - began,
-      // As long as one agent works.
+      // The duration of one agent's work.
       afterLine: () => vi.advanceTimersByTime(20_000),
     });
     const [, attempt = ""] = out.split(/^▶.*\n/m);
@@ -193,7 +193,7 @@ describe("default", () => {
   });
 });
 
-/** What stands on a terminal after this was written to it. */
+/** The content of a terminal after this text was written to it. */
 function screenAfter(text: string): string[] {
   const lines = [""];
   for (const part of text.split(/(\r\u001b\[\d+A\u001b\[J)/)) {
@@ -225,7 +225,7 @@ describe("the footer", () => {
     };
     const lines = footerLines({ ...view, output: "字".repeat(100), columns: 40 });
     expect(lines).toHaveLength(3);
-    // The sign counts for two columns, because some terminals give it two.
+    // The symbol counts as two columns, because some terminals draw it that wide.
     expect(lines[0]).toBe("▶ story-0 prepare 0 ms · story-1 prepa");
     expect(lines[1]).toBe(`  ${"字".repeat(18)}`);
     expect(footerLines({ ...view, output: "", columns: 200 })[0]).toContain("and 3 more");

@@ -136,7 +136,7 @@ describe("the agent of a role", () => {
   });
 });
 
-/** The forms that a role's file shows: what is indented, without the indentation. */
+/** The forms in a role's file: the indented lines, without their indentation. */
 function formsOf(role: string): string[] {
   const report = textOf(role).split("## Report\n")[1]!;
   return report
@@ -147,7 +147,7 @@ function formsOf(role: string): string[] {
     .map((form) => form.trim());
 }
 
-/** The same prompts, as Remand writes them: the forms stand there too, and must be the same. */
+/** The prompts that Remand writes contain the same forms, which must match. */
 const NONCE = { nonce: "abcdef0123" };
 const STORY = { id: storyId("pay-1"), title: "Pay", goal: "Pay" };
 const asking = (role: SignalRole): string =>
@@ -204,7 +204,7 @@ test("the health check ends with the signal that the engine expects", () => {
   for (const line of first) expect(prompt).toContain(`\`${line}\``);
 });
 
-/** An agent that does as its role file says, and nothing else. */
+/** An agent that does exactly what its role file says. */
 const FILLED: readonly (readonly [RegExp | string, string])[] = [
   ["<task id>", "pay-1"],
   ["<missing_info|out_of_scope|blocked_by_dependency|infrastructure>", "missing_info"],

@@ -47,7 +47,7 @@ test("an agent's output is redacted before it is cut or parsed, line by line and
     "after",
   ]);
   expect(result).toMatchObject({ session: { id: "3f0c9a52-5f4e-4c5e-9d6c-0d3a8e1f2b4c" }, tokens: 7, costUsd: 0.5 });
-  // The last line is cut after 200 characters: no half of the value is in it.
+  // The last line is cut after 200 characters, and contains no part of the value.
   const said = outcomeOf(result, { id: "a", reports: "stop", nowMs: 0 });
   expect(said).toMatchObject({ text: expect.stringMatching(/^x{190} \[redacted$/) });
 });

@@ -11,7 +11,7 @@ import { readAgentAnswer } from "../../../src/parse/agent/agent-answer.ts";
 import { askedOf, makeFake, type FakeClient } from "../../agents/fake-clients.ts";
 import { agentRequest } from "../../contract/agent-request.ts";
 
-/** A client that calls tools of the server it was given, and then says something. */
+/** A client that calls tools of its server, and then prints a message. */
 const CLAUDE = (calls: readonly object[], says: string): string => `
 const { mcpServers: { remand: { url, headers } } } = JSON.parse(fs.readFileSync(option("--mcp-config"), "utf8"));
 ${caller(calls)}.then((said) => print({ type: "result", is_error: false, result: ${JSON.stringify(says)} || said, session_id: option("--session-id") }));`;

@@ -21,7 +21,7 @@ test("a virtual environment that git does not ignore is reported, because clean 
 
 test("tests that pytest cannot load are found without running them", async () => {
   const { root, write, clear } = makeRepository();
-  // A program that answers as pytest does.
+  // A program that answers like pytest.
   write("bin/pytest", `#!/bin/sh\ncase "$*" in *--collect-only*) cat answer; exit $(cat code);; *) touch ran;; esac\n`);
   chmodSync(join(root, "bin/pytest"), 0o755);
   const env = { PATH: `${join(root, "bin")}:${process.env["PATH"] ?? ""}` };

@@ -55,7 +55,7 @@ test("an unreachable forge licenses nothing, and the report says so", async () =
     ],
   });
   expect(slept).toBeGreaterThan(0);
-  // Without contested tests it is not asked.
+  // Without contested tests the forge is not asked.
   const quiet = { ...report, judgements: report.judgements.map((each) => ({ ...each, contested: [] })) };
   slept = 0;
   expect(await withOwnerLicenses(quiet, parts)).toBe(quiet);

@@ -16,7 +16,7 @@ const ENGINE: EngineRecord = {
 
 type Process = Partial<Ancestor> & Pick<Ancestor, "pid" | "startedAt">;
 
-/** Processes from this one up; the last is the child of the first of the machine. */
+/** Processes from this one upwards; the last is a child of the machine's first process. */
 function line(...processes: readonly Process[]): Ancestor[] {
   const all: readonly Process[] = [...processes, { pid: 1, startedAt: 0, name: "init", user: 0, terminal: "" }];
   return all.map((each, i) => ({

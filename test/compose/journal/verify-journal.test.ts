@@ -8,7 +8,7 @@ import { verifyJournal } from "../../../src/compose/journal/verify-journal.ts";
 import { makeRepository, type TestRepository } from "../../kit/git-repository.ts";
 import { A, startedEvent } from "../../contract/journal.ts";
 
-/* What only commits remember of a journal: the clone's own record is not there. */
+/* Tests what only commits remember of a journal: the clone has no record of its own. */
 
 let repository: TestRepository;
 let file: string;
@@ -29,7 +29,7 @@ const GONE = "f".repeat(64);
 const verify = () => verifyJournal(repository.root, null, repository.env, () => undefined);
 const open = () => openJournal(repository.root, file, { assertMayReplace: () => undefined, onNotice: () => undefined });
 
-/** A commit of an attempt that notes this. */
+/** Commits an attempt with this note. */
 function note(text: string): void {
   repository.git("commit", "--quiet", "--allow-empty", "-m", `an attempt\n\nRemand-Journal: ${text}`);
   repository.git("branch", "--force", "remand/a");

@@ -1,4 +1,4 @@
-/* A receipt holds where its bytes, its key, its time and its name agree; each that does not is named. */
+/* A receipt is valid if its bytes, key, time and name agree; each mismatch is reported. */
 import { generateKeyPairSync, sign } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { ReceiptName } from "../../../src/adapters/git/receipts.ts";

@@ -22,7 +22,7 @@ afterEach(() => leading.close());
 
 const QUEUE = { enqueue: async () => undefined, forget: async () => undefined, claimedJobs: async () => [] };
 
-/** A worker as its leading sees it, and a branch that can be changed. */
+/** A worker as its leadership sees it, and a branch that can be changed. */
 async function worker() {
   const clock = createSystemClock();
   const journal = createMemoryJournal();
@@ -104,7 +104,7 @@ test("a worker that was started with older rules does not restore them when it b
   const { parts, branch, news, said, policies, ledger, journal } = await worker();
   const newer = withIterations(parts.policy, 77);
   await journal.append(null, 0, [{ type: "policy.set", policy: newer, by: "config" }], 1);
-  // The branch cannot be read now: the stories of the journal are used.
+  // The branch cannot be read now, so the stories of the journal are used.
   branch.next = new Error("the remote is away");
   leading.turn(true);
   await expect.poll(() => said).toEqual(["the remote is away"]);
@@ -136,7 +136,7 @@ test("a worker that leads again uses the stories of the branch, not those it was
   await expect.poll(body).toBe("new");
   leading.turn(false);
   leading.turn(true);
-  // It has begun to lead again when it has asked the branch again.
+  // The worker leads again once it has read the branch again.
   branch.next = news([story("a", { body: "new" }), story("b"), story("c")]);
   await expect.poll(() => lookup(ledger.state().stories, storyId("c"), byText)?.story.id).toBe("c");
   const said = [];

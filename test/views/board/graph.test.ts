@@ -10,7 +10,7 @@ import { story } from "../../kit/story-world.ts";
 const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
 const after = (...ids: string[]) => ({ dependsOn: ids.map((id) => storyId(id)) });
 
-/** `login` asks a person; what waits for it is not begun; `done` is accepted. */
+/** `login` asks a person; the stories that wait for it have not started; `done` is accepted. */
 const { run } = runScript(
   begin(
     presetPolicy("goal"),

@@ -26,7 +26,7 @@ const attempt = (number: number, more: Partial<Extract<Event, { type: "attempt.s
   ...more,
 });
 
-/** The lines that these events of one story make, one after the other. */
+/** The lines for these events of one story, in order. */
 function told(
   events: readonly Event[],
   preset: "critic-audit" | "story" = "critic-audit",
@@ -319,7 +319,7 @@ describe("an event in words", () => {
 
 describe("target tests that no reason names", () => {
   const targets = ["test/cart.test.js > adds", "test/cart.test.js > removes"];
-  /** What is said below the line of a judgement of the first attempt. */
+  /** The details below the line of the first attempt's judgement. */
   function detailsOf(...events: readonly Event[]): readonly string[] {
     const wanted = story("a", { target: ["*"] });
     const run = [

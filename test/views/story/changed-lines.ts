@@ -1,6 +1,6 @@
 import type { ChangedLine } from "../../../src/views/story/diff-range.ts";
 
-/** What a diff with the whole file as its context says: the longest common part stays, as git would have it. */
+/** A diff with full context: the longest common part is kept, as in git. */
 export function changedLines(from: readonly string[], to: readonly string[]): ChangedLine[] {
   const common = from.map(() => to.map(() => 0));
   const at = (i: number, j: number): number => common[i]?.[j] ?? 0;

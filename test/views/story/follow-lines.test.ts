@@ -8,7 +8,7 @@ import { type DiffDocument, type DiffMaterial, readDiff } from "../../../src/vie
 import { attemptEnd, judgement, recordedEvent, story } from "../../kit/story-world.ts";
 import { changedLines } from "./changed-lines.ts";
 
-/** A history of one file: the text after each attempt, attempt 0 being the base. */
+/** The history of one file: its text after each attempt; attempt 0 is the base. */
 type Texts = readonly (readonly string[])[];
 
 const blamed = (line: number, endLine: number): Event => {
@@ -24,7 +24,7 @@ const blamed = (line: number, endLine: number): Event => {
   return { type: "blame.found", gate: "checks", blame, durationMs: 0 };
 };
 
-/** What is shown of the whole work, when these things were said of the tree of each attempt. */
+/** The document of the whole work, with these events about the tree of each attempt. */
 async function shown(texts: Texts, said: Readonly<Record<number, readonly Event[]>>, upTo = texts.length - 1) {
   const events: Event[] = [{ type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] }];
   for (let attempt = 1; attempt < texts.length; attempt++)
@@ -119,7 +119,7 @@ describe("a blame mark", () => {
     let seen = 0;
     await fc.assert(
       fc.asyncProperty(history, async ({ edits, in: inAttempt, line, length }) => {
-        // Every line that is ever written is different, so that its text says which one it is.
+        // Every written line is different, so that its text identifies it.
         let written = 0;
         const fresh = (count: number): string[] => Array.from({ length: count }, () => `line${written++}`);
         const texts: string[][] = [fresh(6)];
@@ -134,7 +134,7 @@ describe("a blame mark", () => {
         const document = await shown(texts, { [attempt]: [blamed(first, first + length)] });
         const marks = marked(document);
         for (const text of marks) expect(suspects).toContain(text);
-        // And where one of them is still there and shown, it is shown.
+        // If one of them still exists and is visible, it is shown.
         const lines = document.files.flatMap(({ hunks }) => hunks.flatMap((hunk) => hunk.lines));
         const left = suspects.filter((text) =>
           lines.some((shownLine) => shownLine.kind !== "removed" && shownLine.text === text),

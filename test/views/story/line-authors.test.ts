@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { lineAuthors, type ChangedFile, type ChangedLine } from "../../../src/views/story/diff-range.ts";
 
-/** A change of a whole text into another, as a diff without context says it. */
+/** A diff without context between two texts. */
 function change(from: readonly string[], to: readonly string[]): ChangedFile {
-  // The longest common beginning and end stay; all between is removed and added.
+  // The longest common start and end are kept; everything between is removed and added.
   let head = 0;
   while (head < from.length && head < to.length && from[head] === to[head]) head++;
   let tail = 0;
@@ -56,7 +56,7 @@ describe("line authors", () => {
       fc.property(
         fc.array(fc.array(fc.constantFrom("p", "q", "r"), { maxLength: 8 }), { minLength: 1, maxLength: 6 }),
         (kinds) => {
-          // Each text is made of lines that say who wrote them, so that the answer is known.
+          // The lines of each text name their author, so that the right answer is known.
           let text: string[] = [];
           const changes = kinds.map((wanted, i) => {
             const attempt = i + 1;

@@ -27,7 +27,7 @@ const START: readonly Recorded[] = [
   recordedEvent(0, "a", { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] }),
 ];
 
-/** The events of one story, written as short as it goes. */
+/** The events of one story, in a short notation. */
 function journal() {
   const lines: Recorded[] = [];
   let attempt = 0;

@@ -25,7 +25,7 @@ test("the state under S2's names: who is active since when, what is pending, wha
     critique_failures: { a: 3 },
     audit_failures: {},
   });
-  // The gate of the critic is left running.
+  // The critic's gate is left running.
   const tree = commandsOf(runScript(start, world({ story: "a" })), "start-gate")[0]!.tree;
   const until = (gate: "review" | "audit") => {
     let run = start;

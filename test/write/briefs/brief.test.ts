@@ -185,7 +185,7 @@ describe("a brief that is too long", () => {
     );
     expect(order).not.toContain(-1);
     expect(order).toEqual([...order].sort((x, y) => x - y));
-    // The evidence is shortened further only after all of that.
+    // The evidence is shortened further only after all other parts.
     const shortened = caps.findIndex(
       (maxChars) => !cuts(maxChars).includes('evidence "log 0": 18,013 characters left out'),
     );
@@ -322,7 +322,7 @@ describe("untrusted text in a brief", () => {
           const brief = filled({ ...overgrown(variant, ""), spellOutFormat }, () => texts[next++ % texts.length]!);
           const text = writeBrief(brief, { nonce: NONCE });
           expect(text).not.toMatch(SIGNAL_LINE);
-          // The notice names each mark once, in the middle of a line; the others are ours, one pair per fence.
+          // The notice names each mark once, in the middle of a line; all others belong to fences, one pair each.
           const opened = text.match(new RegExp(`^<<<remand:${NONCE} `, "gm"))?.length ?? 0;
           const closed = text.match(new RegExp(`^remand:${NONCE}>>>$`, "gm"))?.length ?? 0;
           expect(opened).toBe(closed);
@@ -366,7 +366,7 @@ function backwards<T>(value: T): T {
   return Object.fromEntries(entries.map(([key, item]) => [key, backwards(item)])) as T;
 }
 
-/** Every free text of a brief replaced; what is an id, an enum or ours stays. */
+/** Replaces every free text of a brief; ids, enums and Remand's own texts stay. */
 function filled(brief: Brief, text: () => string): Brief {
   const closed = new Set([
     "gate",

@@ -6,7 +6,7 @@ import { recordedBrief, recordedIn } from "../../kit/recorded-failures.ts";
 import { writeBrief } from "../../../src/write/briefs/brief.ts";
 import { NONCE } from "../../kit/sample-brief.ts";
 
-/** Failures of real projects, as their own tools printed them, and the brief that an agent gets for each. */
+/** Failures of real projects, as printed by their own tools, and the agent's brief for each. */
 const folder = join(import.meta.dirname, "recorded");
 const recorded = readdirSync(folder).filter((file) => file.endsWith(".txt"));
 
@@ -18,7 +18,7 @@ describe("the brief of a recorded failure", () => {
     const evidence = text.slice(text.indexOf("**Failing evidence:**"), text.indexOf("**Root cause"));
     expect(evidence).not.toMatch(/% Stmts|-{5}\|-{5}/);
     expect(evidence).not.toMatch(/node:internal|\.gz\b/);
-    // One screen: what failed, the rules, and how to report.
+    // One screen: the failures, the rules, and how to report.
     expect(text.split("\n").length).toBeLessThanOrEqual(120);
   });
 

@@ -6,7 +6,7 @@ import { findFrontMatter } from "../../../src/stdx/text-lines.ts";
 import { editFrontMatter, type EditValue } from "../../../src/write/edits/front-matter-edit.ts";
 import { expectLinearCost } from "../../cpu-cost.ts";
 
-/** Every way a person may write a value, with what it means left to `yaml`. */
+/** All notations of a value; `yaml` decides what each means. */
 const VALUES = [
   "",
   " # nothing yet",
@@ -249,7 +249,7 @@ describe("editFrontMatter", () => {
 
 const byKey = (a: [string, unknown], b: [string, unknown]): number => (a[0] < b[0] ? -1 : 1);
 
-/** The text of every entry but one, with the comments between them, as lines. */
+/** The text of all entries but one, with the comments between them, as lines. */
 function othersOf(text: string, key: string): string[] {
   const parts = findFrontMatter(text);
   if (parts.kind !== "closed") return [text];

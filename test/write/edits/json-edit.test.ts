@@ -158,7 +158,7 @@ describe("a removal from JSON", () => {
   });
 });
 
-/** JSON as people write it: any blanks, remarks, and commas at the end. */
+/** JSON as people write it: any blanks, comments, and trailing commas. */
 const blanks = fc.constantFrom("", " ", "\n", "\r\n", "\n  ", "\t", " /* r */ ", " // r\n", "\n// {\n  ");
 const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string; container: string }>((tie) => ({
   value: fc.oneof(
@@ -197,7 +197,7 @@ describe("any JSON file", () => {
         const edit = addToJson({ text, added: [] }, [STOP, SERVER]);
         if (!edit.ok) return;
         expect(without(edit.grown.text, edit.grown.added)).toBe(text);
-        // A second time nothing is left to add, so it is all there, and still JSON.
+        // The second time nothing is left to add, so everything is there, and the text is still JSON.
         expect(addToJson(edit.grown, [STOP, SERVER])).toEqual(edit);
       }),
     );

@@ -22,7 +22,7 @@ describe("a command that runs only the tests that failed", () => {
     ["pytest -q tests", `pytest -q ${FILES}`],
     ["python3 -m pytest", `python3 -m pytest ${FILES}`],
     ["CI=1 node_modules/.bin/vitest run", `CI=1 node_modules/.bin/vitest run ${FILES}`],
-    // A flag whose value may be the next word: nothing is taken out.
+    // The next word may be the value of a flag, so no word is removed.
     ["vitest run --config other.ts", `vitest run --config other.ts ${FILES}`],
   ])("%s", (command, expected) => {
     expect(narrowed(command)).toBe(expected);

@@ -35,7 +35,7 @@ describe("yamlTree", () => {
   });
 });
 
-/** Without the missing prototypes that fast-check gives some maps. */
+/** Restores the prototypes that some maps of fast-check lack. */
 const plain = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;

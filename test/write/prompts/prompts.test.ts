@@ -100,7 +100,7 @@ describe("every prompt", () => {
           expect(text).not.toMatch(SIGNAL_LINE);
           const marks = [...text.matchAll(new RegExp(NONCE, "g"))].length;
           const fences = text.match(new RegExp(`^(?:<<<remand:${NONCE} |remand:${NONCE}>>>$)`, "gm"))?.length ?? 0;
-          // The nonce that a reviewer has to print, in words and in each form.
+          // The nonce that a reviewer must print, in the sentence and in each form.
           const asked = text.match(new RegExp(`^    ${NONCE}$|nonce of this prompt: \`${NONCE}\``, "gm"))?.length ?? 0;
           expect([fences, fences + 2]).toContain(marks - asked);
           expect(fences % 2).toBe(0);

@@ -125,7 +125,7 @@ describe("contested tests", () => {
       "Rule on each of them by its name",
     ])
       expect(text).toContain(part);
-    // One fence for each file, and nothing in it is taken for the reviewer's own word.
+    // One fence per file, and none of its text counts as the reviewer's.
     expect(text.split("| -  equal(add(1, 2), 3);")).toHaveLength(2);
     expect(text).not.toMatch(SIGNAL_LINE);
     expect(write({ contested: [] })).not.toContain("Contested");

@@ -23,7 +23,7 @@ describe("--db", () => {
     expect(host.dbs).toEqual([DB, OTHER, DB]);
     await run(["status"], [status], { host, env: { REMAND_DB: "" } });
     expect(host.dbs).toHaveLength(3);
-    // What a shell makes of a variable that is not set is told to be wrong, and not taken for the checkout.
+    // An unset shell variable gives an empty value, which is refused instead of meaning the checkout.
     await run(["status", "--db", ""], [status], { host });
     expect(host.dbs.at(-1)).toBe("");
   });

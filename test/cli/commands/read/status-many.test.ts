@@ -8,7 +8,7 @@ import { run } from "../../../kit/fake-environment.ts";
 
 const id = storyId("goes-on");
 
-/** A host with one open story, and with so many that have ended that it leaves them out where it may. */
+/** A host with one open story and so many ended ones that it leaves them out where possible. */
 async function longRun(): Promise<{ host: Host; asked: unknown[] }> {
   const fake = fakeHost();
   await fake.write(id, { type: "story.added", story: story(id) });
@@ -36,6 +36,6 @@ test("--json lists every story, and a named story alone", async () => {
   const told = await run(["status", "--json"], [status], { host });
   expect(told.out).not.toContain("not listed");
   await run(["status", "goes-on"], [status], { host });
-  // It is read once, and never all of them.
+  // Only this story is read, never all.
   expect(asked).toEqual([undefined, [id]]);
 });

@@ -11,7 +11,7 @@ import { world as scripted } from "../../../seeds/scripted-run.ts";
 
 const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
 
-/** One story that asks, one that is accepted, one that has not begun. */
+/** One story that asks, one that is accepted, one that has not started. */
 async function someStories(): Promise<FakeHost> {
   const host = await hostAfterRun([story("pay-bank"), story("say-hello")], (command, state, run) =>
     scripted({ gates: { checks: command.story === "pay-bank" ? Array.from({ length: 6 }, () => SAME) : [] } })(
@@ -24,7 +24,7 @@ async function someStories(): Promise<FakeHost> {
   return host;
 }
 
-/** A terminal of so many cells: presses the keys of one list for each time that it is listened to. */
+/** A terminal of this size. Each time that it is listened to, it presses the keys of the next list. */
 function terminal(columns: number, rows: number, ...turns: (readonly string[])[]) {
   let size = { columns, rows };
   const keyboard: Keyboard = {
@@ -43,7 +43,7 @@ function terminal(columns: number, rows: number, ...turns: (readonly string[])[]
   return { terminal: true, keyboard, columns: () => size.columns, ask: () => Promise.resolve("look at the token") };
 }
 
-/** Every screen that was drawn, as a person sees it. */
+/** All drawn screens, as a person sees them. */
 const screensOf = (out: string): string[] =>
   out
     .split("\u001b[H")

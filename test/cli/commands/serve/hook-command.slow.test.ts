@@ -93,11 +93,11 @@ describe("remand hook stop, on a real checkout", () => {
       /^remand: NOT PASSED: .*3 attempts rejected · 1 finding open: .*add\(1, 2\) is 0\.5/,
     );
     expect(records()).toMatchObject([{ standing: "released" }]);
-    // Another hook of the client's holds it back; ours has had its say.
+    // Another hook of the client makes the agent continue; this one has released it.
     const fourth = await stop({ stop_hook_active: true });
     expect(answer(fourth).decision).toBeUndefined();
     expect(answer(fourth).systemMessage).toContain("NOT PASSED");
-    // A person writes, and work is done: everything starts over.
+    // A person writes, and the agent works: everything starts over.
     write("add.cjs", "exports.add = (a, b) => a - b;\n");
     expect(answer(await stop({ stop_hook_active: false }))).toMatchObject({ decision: "block" });
     write("add.cjs", "exports.add = (a, b) => b + a;\n");
@@ -123,11 +123,11 @@ describe("remand hook stop, on a real checkout", () => {
       const ran = await stop();
       expect(answer(ran)).toEqual({ systemMessage: expect.stringMatching(/NOT PASSED.*no file was changed/) });
     }
-    // Made shorter in the middle of its work, it does not begin.
+    // A compacted conversation does not start over.
     write("add.cjs", "exports.add = (a, b) => a * b;\n");
     await stop({ hook_event_name: "SessionStart", source: "compact" }, [], {}, "start");
     expect(answer(await stop({}, ["--block-red-before"]))).toMatchObject({ decision: "block" });
-    // Started again by its client, it is still held.
+    // After a restart of the client, it is still sent back.
     await stop({ hook_event_name: "SessionStart", source: "resume" }, [], {}, "start");
     expect(records()).toMatchObject([{ standing: "held", blocks: 1 }]);
   });
@@ -147,7 +147,7 @@ describe("remand hook stop, on a real checkout", () => {
     expect(passed.decision).toBeUndefined();
     expect(passed.systemMessage).toMatch(/^remand: passed: .*1 failure from before the conversation: old/);
     expect(records()).toMatchObject([{ standing: "passed", before: [expect.stringContaining("old")] }]);
-    // The files of the start are not checked again: what is known of them is in the record.
+    // The files of the start are not checked again, because the record has the result.
     write("add.cjs", "exports.add = (a, b) => a - b;\n");
     const held = answer(await stop());
     expect(held).toMatchObject({ decision: "block" });
@@ -166,7 +166,7 @@ describe("remand hook stop, on a real checkout", () => {
     await stop({ hook_event_name: "SessionStart", source: "startup" }, [], {}, "start");
     write("add.cjs", "exports.add = (a, b) => b + a;\n");
     expect(answer(await stop()).systemMessage).toContain("remand: passed");
-    // Beginning again does not move the beginning: what the conversation itself did to the rules counts.
+    // A restart does not move the start: the conversation's own change of the rules counts.
     write("remand.yaml", `${readFileSync(join(root, "remand.yaml"), "utf8")}# its edit\n`);
     await stop({ hook_event_name: "SessionStart", source: "startup" }, [], {}, "start");
     write("add.cjs", "exports.add = (a, b) => a + b + 0;\n");
@@ -183,7 +183,7 @@ describe("remand hook stop, on a real checkout", () => {
     const [record] = records() as { lines: { event: { type: string } }[] }[];
     const types = record!.lines.map(({ event }) => event.type);
     expect(types).toEqual(expect.arrayContaining(["gate.started", "step.started", "blame.found", "work.sent-back"]));
-    // Records used to be written without the lines in which a step starts.
+    // Older records have no lines for the start of a step.
     const lines = record!.lines.filter(({ event }) => !["gate.started", "step.started"].includes(event.type));
     const [name] = readdirSync(join(root, ".remand", "hooks"));
     write(join(".remand", "hooks", name!), JSON.stringify({ ...record, lines }));
@@ -197,7 +197,7 @@ describe("remand hook stop, on a real checkout", () => {
     write("other.cjs", "exports.other = 2;\n");
     const said = "Scope exception: other.cjs: add.cjs needs it";
     const third = answer(await stop({ stop_hook_active: true, last_assistant_message: said }));
-    // An agent's own reason opens nothing; taking the file away does.
+    // A reason of the agent allows nothing; removing the file does.
     expect(third.systemMessage ?? "").not.toContain("remand: passed");
     rmSync(join(root, "other.cjs"));
     const fourth = answer(await stop({ stop_hook_active: true }));

@@ -309,7 +309,7 @@ describe("remand doctor", () => {
     expect(asked).toMatchObject([["./agent.sh"], { commands: ["npm test"], env: [] }]);
   });
 
-  /** A host on which each program is as `look` says. */
+  /** A host whose probes `look` answers. */
   const hostWith = (look: (program: string | AgentSpec) => Omit<Probe, "program">) => ({
     ...fakeHost(),
     probe: (_root: string, programs: readonly (string | AgentSpec)[]) =>

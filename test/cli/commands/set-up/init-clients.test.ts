@@ -33,7 +33,7 @@ function put(path: string, text: string | Buffer): void {
 }
 const get = (path: string): string => readFileSync(join(root, path), "utf8");
 
-/** A line of the output, however its words are set. */
+/** A line of the output, whatever its spacing. */
 const told = (word: string, path: string): unknown =>
   expect.stringMatching(new RegExp(`^${word} +${path.replaceAll(".", String.raw`\.`)}`, "m"));
 

@@ -11,7 +11,7 @@ import { world as scripted } from "../../../seeds/scripted-run.ts";
 
 const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
 
-/** Two stories whose checks always fail, in one way: two questions with one cause. */
+/** Two stories whose checks always fail in the same way: two questions with one cause. */
 const stuck = (): Promise<FakeHost> =>
   hostAfterRun(
     [story("pay-bank"), story("pay-card")],
@@ -23,7 +23,7 @@ const answersIn = async (host: FakeHost) =>
     event.type === "person.answered" ? [`${of} ${event.answer.verb} ${event.answer.message}`] : [],
   );
 
-/** Presses these keys, one list for each listener. */
+/** Presses these keys, one list per listener. */
 function keyboardOf(...turns: (readonly string[])[]): Keyboard {
   return {
     rows: () => 24,

@@ -13,7 +13,7 @@ import { on } from "../../../kit/fake-environment.ts";
 import { hostAfterRun } from "../../../kit/finished-run.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";
 
-/** Each brief has evidence of its own, named after the story and the failure. */
+/** Gives each brief its own evidence, named after the story and the failure. */
 function withBriefs(inner: Script): Script {
   const last = new Map<string, string>();
   const named = (events: readonly Event[], id: string): Event[] =>

@@ -108,7 +108,7 @@ describe("remand loop", () => {
     await loop(host, [...GOAL, "--new", ...AGENT]);
     const [first] = ids(host);
     expect(ids(host)).toEqual([first, `${first}-2`, `${first}-3`]);
-    // Without --new it is the newest of them that was accepted.
+    // Without --new, the newest accepted loop counts.
     expect((await loop(host, [...GOAL, ...AGENT])).out).toContain(`${first}-3 was accepted`);
   });
 

@@ -16,7 +16,7 @@ const TWO = { result: "fail", blocking: 2 } as const;
 const stuck = () =>
   hostAfterRun([story("login"), story("done")], scripted({ gates: { checks: [SAME, SAME, SAME] }, story: "login" }));
 
-/** With reviewers, who say this. */
+/** A host after a run with these verdicts of reviewers. */
 const reviewed = (says: NonNullable<NonNullable<ScriptedWorld["gates"]>["review"]>): Promise<FakeHost> =>
   hostAfterRun([story("login")], scripted({ gates: { review: says } }), ["preset=critic-audit"]);
 

@@ -12,21 +12,21 @@ import {
 import type { Failure } from "../core/blame/failure.ts";
 import type { ProofRunner } from "./proof-runner.ts";
 
-/** How the failing tests are run. */
+/** How the failing tests run. */
 export interface RunMode {
   /** Without reports of tests by name. */
   readonly isBare: boolean;
-  /** By the whole command of the check, where it could run only the failing tests. */
+  /** By the whole command of the check, even if only the failing tests could run. */
   readonly isWhole: boolean;
 }
 
-/** The way in which the failing tests are run, and the failures that they are compared with. */
+/** How the failing tests run, and the failures that their outcomes are compared with. */
 export interface ProofSetup {
   mode: RunMode;
   groups: readonly FailureGroup[];
-  /** What failed in the runs of the untouched tree. */
+  /** The failures in runs of the untouched tree. */
   readonly again: Failure[];
-  /** The failures say something else each time. */
+  /** Whether the messages of the failures vary. */
   isVarying: boolean;
 }
 
@@ -37,7 +37,7 @@ export const newSetup = (groups: readonly FailureGroup[]): ProofSetup => ({
   isVarying: false,
 });
 
-/** What a run of the untouched tree said; where failures vary, each of these runs shows what else they say. */
+/** Stores the failures of an untouched run. If messages vary, each of these runs adds variants. */
 export function learnFailures(setup: ProofSetup, failures: readonly Failure[]): void {
   setup.again.push(...failures);
   if (setup.isVarying) setup.groups = varyingGroups(setup.groups, setup.again);
@@ -47,17 +47,17 @@ export interface ProofAsking {
   readonly runner: ProofRunner;
   readonly setup: ProofSetup;
   readonly signal: AbortSignal;
-  /** Is there a longer command than the one that runs only the failing tests? */
+  /** Whether the whole command differs from the one for only the failing tests. */
   readonly hasWhole: boolean;
   readonly ranking: {
-    /** Did a run count lines? */
+    /** Whether a run counted lines. */
     isCounted(): boolean;
-    /** What the proof begins with, as far as it is known now. */
+    /** Returns the proof's input as known now. */
     prepared(): { readonly input: ProofInput };
   };
 }
 
-/** Makes the runs that the proof asks for, until it has its answer; `null` where it was stopped. */
+/** Makes the runs of a proof until it has an answer; `null` if it was stopped. */
 export async function askUntilAnswered(asking: ProofAsking): Promise<ProofAnswer | null> {
   const { runner, signal } = asking;
   let state: ProofState = newProof(asking.ranking.prepared().input);
@@ -74,10 +74,10 @@ const UNTOUCHED = { without: [], purpose: "untouched" } as const;
 const isOdd = ({ isLate, outcomes }: RunOutcome): boolean => isLate !== true && !outcomes.includes("fail-same");
 
 /**
- * The untouched tree. Where it does not fail as recorded, it runs in other ways before that is called flaky: without the
- * counts of lines and without the reports by name, which may change how a check goes, and by the whole command, because a
- * failing test may need those that run before it. Where the same tests fail each time and say something else, all that
- * they say counts as what was recorded.
+ * Runs the untouched tree. If it does not fail as recorded, it runs in other ways before it is called flaky: without
+ * counted lines and reports of tests by name, which may change a check's result, and by the whole command, because a
+ * failing test may need earlier ones. If the same tests fail each time with varying messages, all of these count as
+ * recorded.
  */
 async function firstRun({ runner, setup, hasWhole, ranking }: ProofAsking, start: ProofState) {
   let outcome = await runner.ended({ ...UNTOUCHED, repeat: 0 }, speculate(start, runner.hands));
@@ -100,7 +100,7 @@ async function firstRun({ runner, setup, hasWhole, ranking }: ProofAsking, start
     outcome = await runner.ended({ ...UNTOUCHED, repeat: 1 }, []);
   }
   const isUnsteady = setup.isVarying || setup.mode.isWhole;
-  // The first run is the same whatever the ranking: what it showed may change the order of all that follow.
+  // The first run is the same with any ranking: its result may change the order of all that follow.
   const known = ranking.prepared().input;
   return applyOutcome(newProof({ ...known, looksFlaky: known.looksFlaky || isUnsteady }), outcome);
 }

@@ -192,5 +192,5 @@ function slips(a: string, b: string): number {
   return last[b.length]!;
 }
 
-/** With a capital, as a sentence begins. */
+/** Returns the text with a capital first letter. */
 export const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

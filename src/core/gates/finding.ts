@@ -189,7 +189,7 @@ interface FindingPlace {
   readonly line?: number | undefined;
 }
 
-/** The findings that are still open, each once, in the order in which they first occur. */
+/** Returns the open findings, each once, in the order of their first occurrence. */
 export function openOf(findings: readonly TriedFinding[]): TriedFinding[] {
   const open = new Map<string, TriedFinding>();
   for (const finding of findings) {

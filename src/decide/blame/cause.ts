@@ -103,10 +103,10 @@ function isSeenEnough({ book }: Search, { kind, culprits, taken }: Claim, withou
 }
 
 const SAME: readonly Outcome[] = ["fail-same"];
-/** So often a failure that varies is run until it says what was recorded. */
+/** How often a tree with a varying failure runs, until it fails exactly as recorded. */
 const MOST_VARIED = 4;
 
-/** Did one of the runs of a tree fail as recorded, word for word? What varies is run more often for that. */
+/** Whether a run of a tree failed exactly as recorded. A tree with a varying failure runs more often for that. */
 function* isSeenExactly(search: Search, without: readonly number[]): Experiments<boolean> {
   const { book, group } = search;
   const isExact = (): boolean => runsOf(book, without).some(({ outcome }) => outcome.loose?.[group] !== true);

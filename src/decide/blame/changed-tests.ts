@@ -82,11 +82,11 @@ export function* causeByOldTests(
   return groups.every((group) => after[group] === "pass") ? found : { ...found, ...UNEXPLAINED };
 }
 
-/** So many of the likeliest are tried with the tests as they are now, each of them at least this likely. */
+/** How many of the likeliest changes are tried with the current tests, and the least share of each. */
 const MOST_TRIED = 2;
 const LIKELY = 0.15;
 
-/** A change without which the whole check passes with the tests as they are now. */
+/** Returns a change without which the whole check passes with the current tests. */
 function* likeliestGreen(input: ProofInput, book: Notebook, groups: readonly number[]): Experiments<number | null> {
   const { hunks, inTests = new Set() } = input;
   const code = hunks.filter(({ id, confidence }) => !inTests.has(id) && confidence >= LIKELY);
@@ -94,7 +94,7 @@ function* likeliestGreen(input: ProofInput, book: Notebook, groups: readonly num
   return null;
 }
 
-/** Of some changes, as few as possible without which the whole check passes: one that the new tests ask for stays in. */
+/** Reduces a set of changes without which the whole check passes: changes that the new tests need stay. */
 function* leastGreen(
   book: Notebook,
   groups: readonly number[],
@@ -109,9 +109,9 @@ function* leastGreen(
 }
 
 /**
- * The two directions of a proof with the tests of their own side: without the cause the whole check passes with the tests
- * as they are now, and alone on the base the cause fails as recorded with the tests as they were. What the old tests ask
- * for and the new ones do not is changed on purpose, and no cause: it is left out. `null` where that cannot be shown.
+ * Proves both directions with different tests: without the cause the whole check passes with the current tests, and
+ * with only the cause on the base the old tests fail as recorded. Changes that make only the old tests fail were made
+ * on purpose and are left out. `null` if that cannot be shown.
  */
 function* causeAcross(
   { hunks, oldTests = [] }: ProofInput,

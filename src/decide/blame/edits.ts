@@ -27,7 +27,7 @@ export interface EditKind {
 
 const DOCUMENT =
   /\.(?:md|mdx|rst|txt|adoc|svg|png|jpe?g|gif|lock|snap)$|(?:^|\/)(?:LICENSE|CHANGELOG|README|AUTHORS)[^/]*$|(?:package-lock|composer)\.json$|pnpm-lock\.yaml$/i;
-/** What only hosts, editors and tools read that run no tests. */
+/** Files that only code hosts, editors and tools read, and no test. */
 const TOOLING =
   /(?:^|\/)\.(?:github|gitlab|circleci|vscode|idea|devcontainer|changeset|husky)\/|(?:^|\/)(?:\.(?:git(?:ignore|attributes|lab-ci\.yml)|editorconfig|travis\.yml|pre-commit-config\.yaml|(?:npm|docker|prettier|eslint)ignore)|\.?(?:appveyor|codecov)\.ya?ml|azure-pipelines\.ya?ml|renovate\.json5?)$/;
 const DATA =

@@ -19,7 +19,7 @@ export interface RunOutcome {
   readonly outcomes: readonly Outcome[];
   /** What distinguishes each group's failure, if it failed: equal signatures mean the same failure. */
   readonly signatures?: readonly (string | null)[];
-  /** For each group: it counts as failing in the same way by its test and line alone, since it says something else each time. */
+  /** For each group, whether its failure was compared only by test and line, because its message varies. */
   readonly loose?: readonly boolean[];
   /** The tests that failed in the whole run; absent if they are not known by name. */
   readonly failed?: readonly string[];

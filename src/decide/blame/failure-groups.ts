@@ -6,8 +6,8 @@ export interface FailureGroup {
   /** The test runners of the recorded output. */
   readonly runners: readonly string[];
   /**
-   * What the same tests said when the same tree ran again: they say something else each time, as tests do that go through
-   * a list in no order. Absent where they said what was recorded.
+   * Failures of the same tests in other runs of the same tree, if their messages vary, as in tests that iterate in
+   * random order. Absent if they failed as recorded.
    */
   readonly variants?: readonly Failure[];
 }
@@ -48,7 +48,7 @@ export function sayingOf(failure: Failure): string {
   return signatureOf({ ...failure, test: "", file: "" });
 }
 
-/** The groups, with what their tests said in other runs of the same tree. */
+/** Adds to the groups the failures of their tests in other runs of the same tree. */
 export function varyingGroups(groups: readonly FailureGroup[], again: readonly Failure[]): FailureGroup[] {
   return groups.map((group) => {
     const titles = titlesOf(group.failures);
@@ -59,7 +59,7 @@ export function varyingGroups(groups: readonly FailureGroup[], again: readonly F
 export const titleIn = ({ test, file }: Failure): string => `${test}\n${file}`;
 export const titlesOf = (failures: readonly Failure[]): ReadonlySet<string> => new Set(failures.map(titleIn));
 
-/** Did the same test fail at the same line with the same kind of error? */
+/** Whether the same test failed at the same line with the same kind of error. */
 export function isAtSameLine(failure: Failure, seen: readonly Failure[]): boolean {
   const [at] = failure.frames;
   const isSame = (other: Failure): boolean =>

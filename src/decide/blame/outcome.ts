@@ -34,7 +34,7 @@ export function outcomeOf(groups: readonly FailureGroup[], run: ExperimentRun): 
 interface GroupOutcome {
   readonly outcome: Outcome;
   readonly signature: string | null;
-  /** The same test failed at the same line, and said what was not seen before. */
+  /** The same test failed at the same line, with a message that was not seen before. */
   readonly isLoose?: boolean;
 }
 

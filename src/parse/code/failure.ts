@@ -153,14 +153,14 @@ function complaint(failure: ListedFailure, lines: readonly string[], surrounding
     category: failure.category,
     file,
     line: failure.line,
-    // Its notes name further places: where something is defined that is used in another way here.
+    // Its notes name other locations, such as the definition of something that is misused here.
     frames: [...own, ...framesOf(at < 0 ? [] : notesBelow(lines, at), surroundings, new Map()).filter(isOther)],
   };
 }
 
 const MOST_NOTES = 40;
 
-/** The lines below an error, to where the next message begins. */
+/** Returns the lines below an error, up to the next message. */
 function notesBelow(lines: readonly string[], at: number): readonly string[] {
   const below = lines.slice(at + 1, at + 1 + MOST_NOTES);
   const end = below.findIndex((line) => /^(?:error|warning)\b|[:\s]error(?: TS\d|: )/.test(line));

@@ -181,7 +181,7 @@ function pythonModule(base: string, isRelative: boolean, index: PathIndex): stri
 function rustTargets(text: string, path: string, folder: string): string[] {
   const found: string[] = [];
   const inside = /^(.*?\bsrc)(?:\/|$)/.exec(folder)?.[1];
-  // Tests and examples are crates of their own, in one file or in a folder, beside the library that they use.
+  // Tests and examples are separate crates, in a file or a folder next to the library that they use.
   const outside = inside === undefined ? /^(.*?\b(?:tests|benches|examples))(?:\/[^/]+)?/.exec(folder) : null;
   const crate = inside ?? outside?.[0] ?? joinPath(folder, "../src");
   const library = outside === null ? crate : joinPath(outside[1]!, "../src");

@@ -177,7 +177,10 @@ function receiptsOf(root: string, plan: RunPlan, env: Engine["env"], journal: Sq
   );
 }
 
-/** `null`: Remand runs from its sources in a test runner, without a program to start as the supervisor. */
+/**
+ * The agents that outlive the engine; `undefined` if Remand runs from its sources in a test runner, which has no program
+ * to start as the supervisor.
+ */
 function agentRunsIn(folder: string, env: Engine["env"]): SupervisedAgents | undefined {
   const program = supervisorProgram();
   if (program === null) return undefined;

@@ -77,7 +77,7 @@ function runsOf({ runs = [] }: AuditorRequest, pen: BriefWriter): BriefPiece {
     : joinPieces([list, `These results stand. ${shows(runs)}, and not yet that a criterion holds.`]);
 }
 
-/** States what the runs show. The exit code of a command that fails only for known reasons is still an error. */
+/** States what the runs show. A command that fails only for known reasons passes, but its exit code is not 0. */
 function shows(runs: NonNullable<AuditorRequest["runs"]>): string {
   const red = runs.filter(({ result, exitCode }) => result === "pass" && exitCode !== null && exitCode !== 0);
   if (red.length === 0) return "They show that the commands pass";

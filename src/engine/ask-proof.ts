@@ -16,7 +16,7 @@ import type { ProofRunner } from "./proof-runner.ts";
 export interface RunMode {
   /** Without reports of tests by name. */
   readonly isBare: boolean;
-  /** By the whole command of the check, even if only the failing tests could run. */
+  /** By the whole command of the check, instead of the one for only the failing tests. */
   readonly isWhole: boolean;
 }
 

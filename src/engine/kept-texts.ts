@@ -2,7 +2,7 @@ import { countText } from "../stdx/plain-text.ts";
 import type { EvidenceId } from "../core/events/ids.ts";
 import type { Evidence } from "../ports/evidence.ts";
 
-/** A text that is stored beside the journal, with its label and the position of its line. */
+/** A text that is stored next to the journal, with its label and the position of its line. */
 export interface StoredText {
   readonly id: EvidenceId;
   readonly label: string;

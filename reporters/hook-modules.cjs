@@ -79,7 +79,7 @@ function reportJest(module) {
       globalConfig: { ...read.globalConfig, reporters: [...reporters, [require.resolve("./jest.cjs"), { folder }]] },
     };
   };
-  // Up to Jest 24 it is no promise.
+  // Up to Jest 24, the result is not a promise.
   const readConfigs = (...args) => {
     const read = config.readConfigs(...args);
     return typeof read?.then === "function" ? read.then(withReporter) : withReporter(read);

@@ -103,7 +103,7 @@ async function codeAround({ view }: CurrentRun, { story, escalation, commit }: S
   return null;
 }
 
-/** A finding may name a file that is missing, which is what it complains about. */
+/** Several findings are tried, because a finding may be about a file that does not exist. */
 const MOST_FILES_LOOKED_AT = 5;
 
 function tryRow(

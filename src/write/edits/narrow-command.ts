@@ -149,7 +149,7 @@ function narrowCargo(
   const names = files.map((file) =>
     namesIn(textOf(file), /#\[(?:\w+::)*test\b[^\n]*\n(?:\s*#\[[^\n]*\n)*[^\n]*?\bfn (\w+)/g),
   );
-  // A macro may make tests whose names no search of the file finds.
+  // A macro may define tests whose names do not occur in the file.
   const failed = tests.filter((test) => /^\w+(?:::\w+)*$/.test(test));
   if (failed.length < tests.length && names.some((each) => each.length === 0)) return null;
   return [...rest, "--", ...new Set([...names.flat(), ...failed]), ...files];

@@ -57,7 +57,7 @@ export function Stories() {
 /** Filters by column of the board with one click; the number shows how many stories match. */
 function Chips({ board }: { readonly board: BoardDocument }) {
   const chosen = searchParam("column");
-  // Of an address that names a finer column than the board has.
+  // The address may name a column that is a part of a column of the board.
   const finer = board.columns.find(({ name }) => name === chosen && !board.groups.some((each) => each.name === name));
   return (
     <div class="chips" role="group" aria-label="Column">

@@ -178,7 +178,7 @@ function Actions({ story, onChanged }: ActionsProps) {
       {ANSWER_LABELS[option.verb]}…
     </button>
   );
-  // Sending back is what people do unasked; the rest would hide it.
+  // Without a question, people mostly send work back; more actions would hide that one.
   const shown = isOpen ? 1 : options.length;
   return (
     <>

@@ -38,7 +38,7 @@ export interface AnswerFormProps {
 export function AnswerForm(props: AnswerFormProps) {
   const { about, options, reason = null, onAnswered } = props;
   const name = useId();
-  // Of a question, the advised answer is open already.
+  // The recommended answer to a question is open at first.
   const first = props.picked ?? (reason === null ? null : (options[0]?.verb ?? null));
   const raiseOf = (next: AnswerVerb | null): object => (next === "raise-budget" ? { ...props.raise } : {});
   const [verb, setVerb] = useState<AnswerVerb | null>(first);
@@ -119,7 +119,7 @@ interface ChoicesProps {
   readonly verb: AnswerVerb | null;
   readonly reason: EscalationReason | null;
   onPick(verb: AnswerVerb): void;
-  /** The fields of the answer that is picked: they stand below it. */
+  /** The fields of the selected answer, which are shown below it. */
   readonly children: ComponentChildren;
 }
 

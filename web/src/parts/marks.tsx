@@ -47,7 +47,7 @@ export const StateBadge = ({ card }: { readonly card: BoardRow }) => (
 
 interface GateStripProps {
   readonly gates: readonly GateMark[];
-  /** With the signs alone, where a row has no room for names. */
+  /** Shows only symbols, for rows without space for names. */
   readonly isShort?: boolean;
 }
 

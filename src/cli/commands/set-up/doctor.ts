@@ -99,7 +99,7 @@ export async function probesOf(world: World, file: string | undefined): Promise<
 
 const withoutProgram = ({ program: _program, ...probe }: Probe): Probe => probe;
 
-/** Each role and gate that is missing then has this one cause. */
+/** Reported once, because a missing config is the cause of every missing role and gate. */
 const NO_CONFIG: Probe = {
   name: "config",
   ok: false,

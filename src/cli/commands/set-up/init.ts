@@ -37,7 +37,7 @@ Presets: goal (a goal and its checks), critic-audit (a critic and an auditor), f
 story (phases, then three reviewers). Nothing that is there already is written over.
 `;
 
-/** What a person chooses between. */
+/** Explains each preset in the question. */
 const PRESET_TEXTS: Readonly<Record<PresetName, string>> = {
   goal: "the checks decide",
   "critic-audit": "the checks, then two agents review the work",

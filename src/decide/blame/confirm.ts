@@ -64,7 +64,8 @@ export function* provenCause(given: Search): Experiments<Cause> {
   if (alone === "fail-same") return yield* confirmClaim(search, { kind, culprits, taken, surroundings: [] });
   const context = yield* contextFor(search, culprits);
   const sorted = context === null ? null : yield* sortedContext(search, context);
-  if (sorted === null) return yield* shownByRemoval(search, kind, culprits, taken);
+  if (sorted === null)
+    return calledCause(search, culprits, context ?? []) ?? (yield* shownByRemoval(search, kind, culprits, taken));
   const { partners, surroundings } = sorted;
   return yield* confirmClaim(search, {
     kind: partners.length > 0 ? "joint" : kind,
@@ -72,6 +73,18 @@ export function* provenCause(given: Search): Experiments<Cause> {
     taken,
     surroundings,
   });
+}
+
+/**
+ * A change that only turns to new code cannot be there without it, and that code has other users. The mistake is rather in
+ * what it calls, which no run can take back alone. `null` if it is not like that.
+ */
+function calledCause({ uses }: Search, culprits: readonly number[], context: readonly number[]): Cause | null {
+  const called = context.filter((id) => culprits.some((user) => uses.get(user)?.includes(id) === true));
+  if (culprits.length !== 1 || called.length !== 1) return null;
+  const because =
+    "the tests pass without one of its users, which changed in nothing else; it cannot be taken back alone";
+  return { ...rankedCause("culprit", because, called), isEntangled: true };
 }
 
 /** Reports hunks that can only be reverted together, of which no run shows the cause. */

@@ -1,8 +1,9 @@
-import type { BlameMaterial } from "../../core/blame/change.ts";
+import type { BlameMaterial, ChangedHunk } from "../../core/blame/change.ts";
 import type { Failure } from "../../core/blame/failure.ts";
 import { rankedCause, type Cause } from "./cause.ts";
 import { ask, runsOf, type Experiments, type Notebook } from "./experiments.ts";
 import { isBroken } from "./outcome.ts";
+import { tokensOf } from "./edits.ts";
 import type { RankedHunk } from "./rank-blame.ts";
 
 /** New code of the iteration that its own failing tests execute, and that may contain a mistake. */
@@ -110,4 +111,55 @@ export function* slipInNewCode(
     hunks: [found],
     because: "without it the new tests pass, 3 of 3 times; with it they fail",
   };
+}
+
+const IS_NAME = /^[A-Za-z_$]/;
+const MARK = /^[().]$/;
+
+/**
+ * The changes that only turn to new code: nothing but the name of something that another change defines came to them. If
+ * the tests pass without such a change, the mistake is rather in what it calls. By the change, those that define it.
+ */
+export function usesOf(material: BlameMaterial): ReadonlyMap<number, readonly number[]> {
+  const definedBy = newDefinitions(material);
+  const uses = new Map<number, readonly number[]>();
+  if (definedBy.size === 0) return uses;
+  for (const hunk of material.hunks) {
+    if (hunk.removed.length === 0 || hunk.added.length === 0) continue;
+    const [removed, added] = [tokensOf(hunk.removed, hunk.file), tokensOf(hunk.added, hunk.file)];
+    const came = without(added, removed).filter((token) => !MARK.test(token));
+    const isCalled = (token: string): boolean => definedBy.has(token) && definedBy.get(token) !== hunk.id;
+    if (came.length === 0 || !came.every(isCalled)) continue;
+    if (!without(removed, added).every((token) => IS_NAME.test(token) || MARK.test(token))) continue;
+    uses.set(hunk.id, [...new Set(came.map((token) => definedBy.get(token)!))]);
+  }
+  return uses;
+}
+
+/** The names that came with the iteration, and the one change that defines each of them. */
+function newDefinitions({ hunks, files, before }: BlameMaterial): Map<string, number> {
+  const old = new Set([...before.values()].flatMap((file) => file.names.flat()));
+  const definedBy = new Map<string, number>();
+  const several = new Set<string>();
+  const holds = ({ start, end, added }: ChangedHunk, line: number): boolean =>
+    added.length > 0 && line >= start && line <= end;
+  for (const hunk of hunks)
+    for (const { name, kind, start } of files.get(hunk.file)?.symbols ?? []) {
+      if (kind === "test" || old.has(name) || !holds(hunk, start)) continue;
+      if (definedBy.has(name)) several.add(name);
+      definedBy.set(name, hunk.id);
+    }
+  for (const name of several) definedBy.delete(name);
+  return definedBy;
+}
+
+/** The tokens of the first list that the second does not have, each as often as it has them more. */
+function without(tokens: readonly string[], others: readonly string[]): string[] {
+  const left = [...others];
+  return tokens.filter((token) => {
+    const at = left.indexOf(token);
+    if (at < 0) return true;
+    left.splice(at, 1);
+    return false;
+  });
 }

@@ -1,5 +1,5 @@
 import type { BlameMaterial, ChangedHunk } from "../../core/blame/change.ts";
-import { newCodeOf } from "./new-code.ts";
+import { newCodeOf, usesOf } from "./new-code.ts";
 import { changesByFunction, isHalf, partsOf } from "./parts.ts";
 import type { ProofInput } from "./proof-input.ts";
 import { rankBlame, type RankedBlame, type RankedHunk } from "./rank-blame.ts";
@@ -62,6 +62,7 @@ export function prepareProof(
     ),
     renames: renames.map((rename) => rename.hunks),
     unreached: new Set(ranked.hunks.filter(({ isReached }) => !isReached).map(({ hunk }) => hunk.id)),
+    uses: usesOf(material),
     newCode: newCodeOf(material, rankedParts),
     ...tests,
     looksEnvironmental: environmentReason(material) !== null,

@@ -34,4 +34,6 @@ export interface ProofInput {
   readonly unreached?: ReadonlySet<number>;
   /** New code that its own failing tests execute; `null` if there is no sign of a mistake in it. */
   readonly newCode?: NewCode | null;
+  /** Changes that only turn to new code, with those that define it. */
+  readonly uses?: ReadonlyMap<number, readonly number[]>;
 }

@@ -84,6 +84,7 @@ export function searchOf(input: ProofInput, book: Notebook, group: number, order
     renames = [],
     unreached = new Set(),
     inTests = new Set(),
+    uses = NONE,
   } = input;
   const own = new Map([...hunks, ...[...parts.values()].flat()].map(({ id, confidence }) => [id, confidence]));
   // Hunks outside the search get no share.
@@ -107,6 +108,7 @@ export function searchOf(input: ProofInput, book: Notebook, group: number, order
     renames,
     unreached,
     inTests,
+    uses,
   };
 }
 

@@ -16,6 +16,8 @@ export interface Search {
   readonly parts: ReadonlyMap<number, readonly number[]>;
   /** Groups of hunks that follow the change of one name: they are only reverted together. */
   readonly renames: readonly (readonly number[])[];
+  /** Changes that only turn to new code, with those that define it. */
+  readonly uses: ReadonlyMap<number, readonly number[]>;
   /** Hunks that no failing test can reach. */
   readonly unreached: ReadonlySet<number>;
   /** Hunks in test files. */

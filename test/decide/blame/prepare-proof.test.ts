@@ -85,3 +85,50 @@ describe("code that is new with its failing tests", () => {
     expect(preparedFor(NOW, output).input.newCode).toBeNull();
   });
 });
+
+describe("changes that only turn to new code", () => {
+  const [isList, line] = [
+    "export const isList = (x) => typeof x === 'object' && x.length > 1;",
+    "  if (!Array.isArray(lines)) throw 1;",
+  ];
+  const changed = (to: string, now: string): FileDiff => ({
+    ...added(to, now),
+    change: "modified",
+    hunks: [
+      {
+        oldStart: 2,
+        newStart: 2,
+        heading: "",
+        lines: [
+          { kind: "removed", text: line, line: 2 },
+          { kind: "added", text: now, line: 2 },
+        ],
+      },
+    ],
+  });
+  const usesWith = (now: string): ReadonlyMap<number, readonly number[]> => {
+    const code = (text: string): string => `export function total(lines) {\n${text}\n}\n`;
+    const texts: Texts = { "src/list.ts": isList, "src/cart.ts": code(now), "test/cart.test.ts": TESTS };
+    const material = readBlameMaterial({
+      output: failing("counts", "Error: 1"),
+      root: "/app",
+      diff: [added("src/list.ts", isList), changed("src/cart.ts", now)],
+      paths: Object.keys(texts),
+      textOf: (path) => texts[path] ?? null,
+      textBefore: (path) => (path === "src/cart.ts" ? code(line) : path === "test/cart.test.ts" ? TESTS : null),
+      coverage: [],
+    });
+    return prepareProof(material, rankBlame(material), { runs: 30, timeMs: 60_000 }).input.uses!;
+  };
+
+  test("are those to which nothing came but its name", () => {
+    expect([...usesWith("  if (!isList(lines)) throw 1;")]).toEqual([[1, [0]]]);
+    for (const other of [
+      "  if (isList(lines)) throw 1;",
+      "  if (!isList(line)) throw 1;",
+      "  if (!isList(lines)) throw 2;",
+      "  if (!Array.isArray(lines) || isList(lines)) throw 1;",
+    ])
+      expect([...usesWith(other)]).toEqual([]);
+  });
+});

@@ -394,6 +394,17 @@ describe("hunks that cannot be reverted alone", () => {
     });
   });
 
+  test("new code that has other users is named, and not the user without which the tests pass", () => {
+    // 4 calls what 9 brings, and so does 10: 9 cannot go alone, and 4 cannot be there alone.
+    const oracle: Oracle = (applied) =>
+      !applied.has(9) && (applied.has(4) || applied.has(10)) ? "cannot-apply" : failsIf(applied.has(4));
+    const uses = new Map([[4, [9]]]);
+    const { answer } = prove(inputOf(14, { uses }), oracle);
+    expect(answer).toMatchObject({ kind: "culprit", proven: false, hunks: [9] });
+    expect(answer.isShown).not.toBe(true);
+    expect(prove(inputOf(14), oracle).answer).toMatchObject({ proven: false, isShown: true, hunks: [4] });
+  });
+
   test("of many that can only be reverted together, the likeliest is named soon, not proven", () => {
     const ids = [2, 3, 4, 5, 6, 7, 8, 9];
     const companions = new Map(ids.map((id) => [id, ids.filter((other) => other !== id)]));

@@ -9,19 +9,29 @@ export interface BenchServer {
   readonly url: string;
   readonly origin: string;
   readonly token: string;
-  /** The current memory of the process. */
+  /** Resident memory, with garbage that Node has not collected yet. */
   memoryMb(): number;
+  /** Memory that the server still refers to: after a full garbage collection. */
+  liveMb(): Promise<number>;
   ask(path: string): Promise<Response>;
   close(): Promise<void>;
 }
 
+/** In the server's process: collects garbage when asked, and reports what is left. */
+const REPORTER = `process.on("message", () => {
+  gc();
+  const { heapUsed, external } = process.memoryUsage();
+  process.send(heapUsed + external);
+});
+process.channel.unref();`;
+
 /** `remand serve` in a separate process, to measure its memory alone. */
 export async function serveFrom(root: string): Promise<BenchServer> {
-  const child = spawn(process.execPath, [MAIN, "serve", "--port", "0", "--json", "--by", "bench", "-C", root], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const preload = ["--expose-gc", "--import", `data:text/javascript,${encodeURIComponent(REPORTER)}`];
+  const serve = [MAIN, "serve", "--port", "0", "--json", "--by", "bench", "-C", root];
+  const child = spawn(process.execPath, [...preload, ...serve], { stdio: ["ignore", "pipe", "inherit", "ipc"] });
   let text = "";
-  for await (const part of child.stdout) {
+  for await (const part of child.stdout!) {
     text += String(part);
     if (text.trimEnd().endsWith("}")) break;
   }
@@ -32,6 +42,11 @@ export async function serveFrom(root: string): Promise<BenchServer> {
     origin,
     token,
     memoryMb: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1]) / 1024,
+    liveMb: async () => {
+      child.send("measure");
+      const [bytes] = (await once(child, "message")) as [number];
+      return bytes / 1024 / 1024;
+    },
     ask: (path) => fetch(`${origin}/api${path}`, { headers: { authorization: `Bearer ${token}` } }),
     close: async () => {
       child.kill("SIGINT");

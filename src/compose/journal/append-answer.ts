@@ -37,13 +37,32 @@ export async function tellEach(
     await shownSecrets(root, []);
     const world = { journal: opened.journal, clock: createSystemClock(), watcher: NO_WATCHER };
     const ledger = known === null ? await openLedger(world) : await continueLedger(world, known);
-    for (const { stream, events } of streams) await appendAs(speaker, ledger, stream, events);
+    for (const group of together(streams))
+      await Promise.all(group.map(({ stream, events }) => appendAs(speaker, ledger, stream, events)));
     if (db === null && streams.some(({ events }) => events.some(concernsReceipts)))
       await signAnswer(root, env, opened.journal, ledger);
   } finally {
     await opened.close();
   }
 }
+
+/**
+ * Groups that are written at the same moment: the journal commits them together, and a commit waits for the disk. Events
+ * of one stream stay in their order.
+ */
+function together(streams: readonly StreamEvents[]): readonly (readonly StreamEvents[])[] {
+  const groups: StreamEvents[][] = [];
+  for (const each of streams) {
+    const last = groups.at(-1);
+    const isApart =
+      last === undefined || last.length >= MOST_TOGETHER || last.some(({ stream }) => stream === each.stream);
+    if (isApart) groups.push([each]);
+    else last.push(each);
+  }
+  return groups;
+}
+
+const MOST_TOGETHER = 500;
 
 /** Signs an accepting or waiving answer at once; if an engine is running, the engine makes the receipt. */
 async function signAnswer(

@@ -138,6 +138,22 @@ describe("command", () => {
     });
   });
 
+  test("a crash with a stack trace is told by its error, not by the end of the trace", async () => {
+    const trace = [
+      "const a = b;",
+      "          ^",
+      "ReferenceError: b is not defined",
+      "    at S (file:///agent.mjs:29:394)",
+      "    at async run (node:internal/run_main:117:5)",
+      "",
+      "Node.js v24.1.0",
+    ];
+    const result = await run(`printf '%s\\n' ${trace.map((line) => `'${line}'`).join(" ")} >&2; exit 1`);
+    expect(result.error?.message).toBe("command ended with exit code 1: ReferenceError: b is not defined");
+    const plain = await run(`printf 'look\\nat least one\\n' >&2; exit 1`);
+    expect(plain.error?.message).toBe("command ended with exit code 1: look / at least one");
+  });
+
   test("a missing program cannot be launched, with a shell or without", async () => {
     expect(await run(["no-such-program-here"])).toMatchObject({
       status: "failed",

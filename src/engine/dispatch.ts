@@ -7,7 +7,7 @@ import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import { laneOfCommand } from "./drive.ts";
 import type { Ledger } from "./ledger.ts";
-import { decidedAt, goesOn } from "./fencing.ts";
+import { decidedAt, continuesStep } from "./fencing.ts";
 import { perform } from "./perform/perform.ts";
 import { recoverStory } from "./recover.ts";
 import type { EngineWorld } from "./world.ts";
@@ -54,7 +54,7 @@ export async function dispatch(dispatching: Dispatching, signal: AbortSignal): P
 }
 
 /** Whether any worker may do the command. Continued work needs the worker with the agent's conversation and files. */
-const isForAnyWorker = (command: Command): boolean => !goesOn(command);
+const isForAnyWorker = (command: Command): boolean => !continuesStep(command);
 
 /** How often the queue is compared with the journal. */
 const LOOK_AGAIN_MS = 1000;
@@ -81,7 +81,7 @@ async function recoverOrphans(
   suspects: Map<StoryId, number>,
   now: number,
 ): Promise<void> {
-  const isBusy = Object.values(ledger.state().busy).some((hands) => hands > 0);
+  const isBusy = Object.values(ledger.state().busy).some((count) => count > 0);
   const running = isBusy ? [...runningStories(ledger)] : [];
   const held = new Set(running.length === 0 ? [] : (await queue.claimedJobs()).map(({ id }) => storyOf(id)));
   const orphans = new Set(running.filter((story) => !held.has(story)));

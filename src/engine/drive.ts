@@ -4,7 +4,7 @@ import type { RunState } from "../core/stories/run-state.ts";
 import { type StoryFilter, decide, nextWake } from "../decide/decide.ts";
 import { laneOf } from "../decide/next-step.ts";
 import type { Clock } from "../ports/clock.ts";
-import { goesOn } from "./fencing.ts";
+import { continuesStep } from "./fencing.ts";
 import type { Ledger } from "./ledger.ts";
 import { perform } from "./perform/perform.ts";
 import { recover } from "./recover.ts";
@@ -107,7 +107,7 @@ function handOut(
   running.set(command.key, {
     story: command.story,
     lane,
-    stop: lane === "engine" && !goesOn(command) ? null : new AbortController(),
+    stop: lane === "engine" && !continuesStep(command) ? null : new AbortController(),
   });
   queue.enqueue({ id: command.key, lane, command, notBefore: 0 });
 }

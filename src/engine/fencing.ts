@@ -14,7 +14,7 @@ export function withFencing(command: Command, ledger: Ledger): Ledger {
   const { story } = command;
   const token: FencingToken = {
     known: command.type === "check-health" ? null : decidedAt(command),
-    begun: goesOn(command) ? runningSeq(ledger, command.story) : null,
+    begun: continuesStep(command) ? runningSeq(ledger, command.story) : null,
   };
   const isLost = (): boolean => story !== null && token.begun !== null && runningSeq(ledger, story) !== token.begun;
   return {
@@ -28,10 +28,10 @@ export function withFencing(command: Command, ledger: Ledger): Ledger {
 }
 
 /** Whether a command continues what another command started. */
-export const goesOn = (command: Command): command is GoingOn =>
+export const continuesStep = (command: Command): command is ContinuingCommand =>
   command.type === "ask-again" || command.type === "resume-work";
 
-type GoingOn = Extract<Command, { readonly type: "ask-again" | "resume-work" }>;
+type ContinuingCommand = Extract<Command, { readonly type: "ask-again" | "resume-work" }>;
 
 /** Returns how many events there were when a command was decided. */
 export function decidedAt({ key }: Pick<Command, "key">): number {

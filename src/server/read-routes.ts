@@ -6,7 +6,7 @@ import { questionCount } from "../views/answers/inbox.ts";
 import { RemandError } from "../core/events/error.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import { evidenceId } from "../core/events/ids.ts";
-import { keptTexts } from "../engine/kept-texts.ts";
+import { readStoredTexts } from "../engine/stored-texts.ts";
 import { storyHtml } from "../views/story/story-html.ts";
 import { readReportedStories, reportHtml } from "../views/run/run-report.ts";
 import { storyLine } from "../views/story/story-lines.ts";
@@ -271,7 +271,7 @@ export function fileRoutes({ source, index, currentRun, send }: ServerContext): 
       const document = await storyOf(now, index, c.req.param("id"), () => null);
       const lines = await index.linesOf(now.view, document.story.id, 0, Infinity);
       const storyLines = lines.map(storyLine);
-      const texts = await keptTexts(storyLines, now.view.evidence);
+      const texts = await readStoredTexts(storyLines, now.view.evidence);
       const shown = withoutSecrets({ document, lines: storyLines, texts }, source.secrets);
       return c.body(storyHtml({ ...shown, at: source.now() }), 200, { "content-type": "text/html; charset=utf-8" });
     })
@@ -284,7 +284,7 @@ export function fileRoutes({ source, index, currentRun, send }: ServerContext): 
           const lines = await index.linesOf(view, id, 0, Infinity);
           return { document: await storyOf(now, index, id, () => null), lines: lines.map(storyLine) };
         },
-        texts: ({ lines }) => keptTexts(lines, view.evidence),
+        texts: ({ lines }) => readStoredTexts(lines, view.evidence),
       });
       const spending = ledgerOf(await index.spendings(view), state, MOST_ROWS, localDay);
       const paper = { project: source.project, stories, spending, others: 0, at: source.now() };

@@ -151,8 +151,8 @@ async function openExperimentCheckout(
  * If others already use the machine there is no room: tests that are starved of time fail for that reason.
  */
 export function extraCheckoutsFor(processors: number, load: number, freeBytes: number): number {
-  const hands = Math.min(Math.floor((processors - load) / 2), Math.floor(freeBytes / BYTES_PER_RUN) - 1);
-  return Math.max(0, Math.min(MOST_EXTRA_CHECKOUTS, hands));
+  const extra = Math.min(Math.floor((processors - load) / 2), Math.floor(freeBytes / BYTES_PER_RUN) - 1);
+  return Math.max(0, Math.min(MOST_EXTRA_CHECKOUTS, extra));
 }
 
 const BYTES_PER_RUN = 1_000_000_000;

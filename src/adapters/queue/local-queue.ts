@@ -23,7 +23,7 @@ type RunJob = (job: Job, signal: AbortSignal) => Promise<void>;
 export function createLocalQueue({ limits, clock }: LocalQueueOptions): Queue {
   const known = new Set<string>();
   const backlog = createBacklog();
-  const hands = new Map<Lane, number>(LANES.map((lane) => [lane, limits[lane] ?? Infinity]));
+  const slots = new Map<Lane, number>(LANES.map((lane) => [lane, limits[lane] ?? Infinity]));
   const ending = new AbortController();
   const lounge = createLounge(() => known.size === 0);
   const alarm = createAlarm(clock, () => pump());
@@ -31,7 +31,7 @@ export function createLocalQueue({ limits, clock }: LocalQueueOptions): Queue {
   let stopped = false;
 
   const run = async (job: Job, perform: RunJob): Promise<void> => {
-    hands.set(job.lane, hands.get(job.lane)! - 1);
+    slots.set(job.lane, slots.get(job.lane)! - 1);
     try {
       // Started in its own microtask, so that the caller that enqueues finishes its step first.
       await Promise.resolve();
@@ -40,14 +40,14 @@ export function createLocalQueue({ limits, clock }: LocalQueueOptions): Queue {
       halt();
       lounge.fail(fault);
     }
-    hands.set(job.lane, hands.get(job.lane)! + 1);
+    slots.set(job.lane, slots.get(job.lane)! + 1);
     known.delete(job.id);
     pump();
   };
   const pump = (): void => {
     if (work !== null) {
       backlog.ripen(clock.now());
-      for (const job of startable(backlog, hands)) void run(job, work);
+      for (const job of startable(backlog, slots)) void run(job, work);
       alarm.set(backlog.nextAt());
     }
     lounge.look();
@@ -81,9 +81,9 @@ export function createLocalQueue({ limits, clock }: LocalQueueOptions): Queue {
 }
 
 /** Yields the jobs that can start. The caller must take the lane's slot before the next one is requested. */
-function* startable(backlog: Backlog, hands: ReadonlyMap<Lane, number>): Generator<Job> {
+function* startable(backlog: Backlog, slots: ReadonlyMap<Lane, number>): Generator<Job> {
   for (const lane of LANES) {
-    while (hands.get(lane)! > 0) {
+    while (slots.get(lane)! > 0) {
       const job = backlog.take(lane);
       if (job === null) break;
       yield job;

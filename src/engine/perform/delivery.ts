@@ -128,7 +128,7 @@ async function proposeWork(
  * Merges the target's new commits into the branch before a merge check, if there is no conflict. The other gates then
  * run on the new files first. Returns whether the check must wait for them.
  */
-export async function broughtUpToDate(
+export async function mergeTargetFirst(
   { command, ledger, world }: CommandContext<StoryCommand & StartGate & { readonly key: string }>,
   integration: Integration,
 ): Promise<boolean> {

@@ -15,7 +15,7 @@ import { identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import type { EngineWorld } from "../world.ts";
 import { dispatchKey } from "../fencing.ts";
-import { broughtUpToDate } from "./delivery.ts";
+import { mergeTargetFirst } from "./delivery.ts";
 import type { CommandContext, ContextOf } from "./command-context.ts";
 import { tagWithHost, sessionsHere } from "./attempt-prompt.ts";
 
@@ -26,7 +26,7 @@ export async function startGate(performing: CommandContext<GateCommand>): Promis
   const { command, ledger, world } = performing;
   const { story, gate: name, tree, stages } = command;
   const { judgesWithTarget } = GATE_REGISTRY[name];
-  if (judgesWithTarget && world.integration !== null && (await broughtUpToDate(performing, world.integration))) return;
+  if (judgesWithTarget && world.integration !== null && (await mergeTargetFirst(performing, world.integration))) return;
   const before = ledger.story(story);
   const gate = world.gates.get(name);
   if (!(await ledger.append(story, [{ type: "gate.started", gate: name, tree, stages }]))) return;
@@ -155,7 +155,7 @@ export async function adjudicate({ command, ledger, world, signal, spending }: C
       finding,
       disputedBy: dispute.by,
       rebuttal: dispute.rationale,
-      partial: withAPart(state, dispute, finding),
+      partial: involvedRoles(state, dispute, finding),
     },
     { signal, onOutput: (line) => world.watcher.onOutput(command, line), meter: () => spending.meter() },
   );
@@ -177,7 +177,11 @@ export async function adjudicate({ command, ledger, world, signal, spending }: C
 }
 
 /** Returns the roles that wrote the code, dispute the finding, or raised it. */
-function withAPart({ attempts, gates, policy }: StoryState, { by, gate }: Dispute, { source }: Finding): RoleName[] {
+function involvedRoles(
+  { attempts, gates, policy }: StoryState,
+  { by, gate }: Dispute,
+  { source }: Finding,
+): RoleName[] {
   const reviewers = gates[gate]?.last?.stages?.map(({ reviewer }) => reviewer) ?? [];
   const raised = reviewers.length > 0 ? reviewers : [roleOfReviewer(policy!.roles, roleOfGate(gate))];
   return [...new Set([...attempts.map(({ role }) => role), ...raised, roleName(by), roleName(source)])];

@@ -138,11 +138,11 @@ export async function withTree<T>(
 const MOST_NESTED = 20;
 
 async function moveAside(site: Site, folder: string): Promise<void> {
-  const shelf = join(site.state, "nested-repositories");
-  await mkdir(shelf, { recursive: true });
+  const aside = join(site.state, "nested-repositories");
+  await mkdir(aside, { recursive: true });
   let number = 1;
-  while (existsSync(join(shelf, `${site.story}-${number}`))) number++;
-  await rename(join(site.path, folder, ".git"), join(shelf, `${site.story}-${number}`));
+  while (existsSync(join(aside, `${site.story}-${number}`))) number++;
+  await rename(join(site.path, folder, ".git"), join(aside, `${site.story}-${number}`));
 }
 
 /** Commits a tree on the branch, and updates git's state of the worktree. */

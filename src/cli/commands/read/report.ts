@@ -1,6 +1,6 @@
 import { basename, resolve } from "node:path";
 import { entries } from "../../../stdx/sorted-map.ts";
-import { keptTexts } from "../../../engine/kept-texts.ts";
+import { readStoredTexts } from "../../../engine/stored-texts.ts";
 import { withoutSecrets } from "../../../parse/secrets/secrets.ts";
 import { ledgerOf } from "../../../views/board/ledger.ts";
 import { readReportedStories, reportHtml } from "../../../views/run/run-report.ts";
@@ -55,7 +55,7 @@ async function report(world: World, typed: readonly string[], options: Options):
         const lines = await linesOf(view, id);
         return { document: storyDocument(view.state, storyOf(view.state, id), lines), lines: lines.map(storyLine) };
       },
-      texts: ({ lines }) => keptTexts(lines, view.evidence),
+      texts: ({ lines }) => readStoredTexts(lines, view.evidence),
     });
     const spending = ledgerOf(await linesOf(view, null), view.state, MOST_ROWS);
     const others = known.length - stories.length;

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { countText } from "../../../stdx/plain-text.ts";
 import type { RunOutline } from "../../../core/stories/run-state.ts";
 import type { StoryState } from "../../../core/stories/story-state.ts";
-import { keptTexts } from "../../../engine/kept-texts.ts";
+import { readStoredTexts } from "../../../engine/stored-texts.ts";
 import { withoutSecrets } from "../../../parse/secrets/secrets.ts";
 import { boardRows, gateStrip, stateText, stripText } from "../../../views/board/board.ts";
 import { timeText, zonedTime } from "../../../views/run/event-text.ts";
@@ -64,7 +64,7 @@ async function write(world: World, typed: string, file: string): Promise<void> {
     const state = storyOf(view.state, typed);
     const lines = await linesOf(view, state.story.id);
     const storyLines = lines.map(storyLine);
-    const texts = await keptTexts(storyLines, view.evidence);
+    const texts = await readStoredTexts(storyLines, view.evidence);
     const paper = { document: storyDocument(view.state, state, lines), lines: storyLines, texts, at: world.now() };
     return storyHtml(withoutSecrets(paper, { patterns }));
   });

@@ -16,7 +16,7 @@ interface LineWithTexts {
 }
 
 /** Reads the stored texts that these lines name, each once, if they still exist; long texts are cut. */
-export async function keptTexts(
+export async function readStoredTexts(
   lines: readonly LineWithTexts[],
   evidence: Pick<Evidence, "read">,
 ): Promise<readonly StoredText[]> {

@@ -24,13 +24,13 @@ process.stderr.on("error", endOfOutput);
 if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
   process.stdout.write(`${ownVersion()}\n`);
 } else {
-  const [{ runProgram }, { COMMANDS }, surroundings] = await Promise.all([
+  const [{ runProgram }, { COMMANDS }, environment] = await Promise.all([
     import("./cli/program.ts"),
     import("./cli/command-table.ts"),
-    realSurroundings(),
+    realEnvironment(),
   ]).catch(notLoaded);
   // Node ends by itself with this exit code: `process.exit` would cut off output that is still being written to a pipe.
-  process.exitCode = await runProgram(argv, surroundings, COMMANDS);
+  process.exitCode = await runProgram(argv, environment, COMMANDS);
 }
 
 /** Not imported: the module that reports errors could not be loaded either. */
@@ -41,7 +41,7 @@ function notLoaded(error: NodeJS.ErrnoException): never {
   process.exit(1);
 }
 
-async function realSurroundings(): Promise<ProgramEnvironment> {
+async function realEnvironment(): Promise<ProgramEnvironment> {
   const { createNodeFiles, isFolder, readAll } = await import("./adapters/files/node-files.ts");
   const { causeOfMissingFolder } = await import("./adapters/process/unwritable-folder.ts");
   const { createKeyboard, createLineAsker } = await import("./adapters/terminal/keyboard.ts");

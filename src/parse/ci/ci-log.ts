@@ -1,6 +1,6 @@
 import type { CiClass } from "../../core/gates/gate.ts";
 import { CI_RULES, type CiRule, LINT_STEP } from "./ci-log-rules.ts";
-import { ALL_PASSED, type Tries, triesIn } from "./ci-log-tries.ts";
+import { ALL_PASSED, type Retries, findRetries } from "./ci-log-retries.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 
 export interface CiReading {
@@ -22,7 +22,7 @@ export interface CiReading {
 export function readCiLog(log: string): CiReading {
   const read = ciLinesOf(log);
   const { lines, step } = read;
-  const scores = scoresOf(hitsIn(read), read, triesIn(lines));
+  const scores = scoresOf(hitsIn(read), read, findRetries(lines));
   const [first, second] = scores;
   if (first === undefined || first.score < LEAST_SURE) return byStepAlone(read, first?.class);
   return {
@@ -114,7 +114,7 @@ export interface CiScore {
 }
 
 /** Scores the classes: the best match counts, others add a little, and a class that only echoes another is lowered. */
-function scoresOf(hits: readonly CiHit[], read: CiLines, tries: Tries | null): CiScore[] {
+function scoresOf(hits: readonly CiHit[], read: CiLines, tries: Retries | null): CiScore[] {
   const classes = new Map<CiClass, CiHit[]>();
   for (const hit of hits) classes.set(hit.rule.class, [...(classes.get(hit.rule.class) ?? []), hit]);
   const scores = [...classes.entries()].map(([ciClass, own]): CiScore => {
@@ -153,13 +153,13 @@ const AGAIN =
   /\bretr(?:y|ying|ies)\b(?!.{0,40}(?:exceeded|exhausted|failed|gave up))|try(?:ing)? again|tr(?:y|ies) remaining|attempt \d+(?:\/| of )\d+/i;
 
 /** Tests that passed in another try failed the job, unless something of another kind failed after them. */
-function flakyScore(scores: readonly CiScore[], tries: Tries): number {
+function flakyScore(scores: readonly CiScore[], tries: Retries): number {
   const isOvertaken = scores.some(({ class: ciClass, at, score }) => ciClass !== "test" && at > tries.at && score >= 7);
   return isOvertaken ? 4 : 12;
 }
 
 /** Lowers a class that is only the echo of another class in the same log. */
-function settledScore(score: CiScore, hits: readonly CiHit[], cleanAt: number, tries: Tries | null): number {
+function settledScore(score: CiScore, hits: readonly CiHit[], cleanAt: number, tries: Retries | null): number {
   const isAsserted = hits.some(({ rule }) => rule.shows === ASSERTED);
   if (score.class === "test") {
     if (tries?.passed === true) return 2;

@@ -20,29 +20,29 @@ const MOST_LINES = 20_000;
 const LONGEST_SECTION = 300;
 
 /** Reads the output of a failed check: what failed, its stack frames, the compared values, and what it mentions. */
-export function readFailure(text: string, surroundings: FailureContext): FailureReading {
+export function readFailure(text: string, context: FailureContext): FailureReading {
   const plain = plainText(text);
   const all = plain.split("\n");
   const lines = (all.length > MOST_LINES ? [...all.slice(0, 2000), ...all.slice(2000 - MOST_LINES)] : all).map((line) =>
     line.slice(0, 2000),
   );
-  const output = readTestOutput(plain, surroundings.root);
+  const output = readTestOutput(plain, context.root);
   // An error that ended the program is read below, with all its frames.
   const reported = output.failures.flatMap(({ category, ...failure }) =>
     category === "crash" ? [] : [{ ...failure, category }],
   );
   const listed: readonly ListedFailure[] = reported.length > 0 ? reported : readOtherFailures(lines);
-  const maps = mapsOf(surroundings);
+  const maps = mapsOf(context);
   const allTests = listed.filter((failure) => failure.test !== null);
   const tests = allTests.slice(0, MOST_FAILURES);
   const failures =
     tests.length > 0
       ? sectionsOf(lines, tests).map(({ failure, section }) =>
-          testFailure(withMessage(failure, section, lines), section, surroundings, maps),
+          testFailure(withMessage(failure, section, lines), section, context, maps),
         )
       : listed.length > 0
-        ? listed.slice(0, MOST_FAILURES).map((failure) => complaint(failure, lines, surroundings))
-        : crash(lines, surroundings, maps);
+        ? listed.slice(0, MOST_FAILURES).map((failure) => complaint(failure, lines, context))
+        : crash(lines, context, maps);
   return {
     runners: output.runners,
     failures,
@@ -116,14 +116,9 @@ function likeliestHead(
   return best.find((index) => index === open) ?? best[0]!;
 }
 
-function testFailure(
-  failure: ListedFailure,
-  section: readonly string[],
-  surroundings: FailureContext,
-  maps: Maps,
-): Failure {
-  const frames = framesOf(section, surroundings, maps);
-  const own = failure.file === null ? null : projectPath(failure.file, surroundings.root, surroundings.paths);
+function testFailure(failure: ListedFailure, section: readonly string[], context: FailureContext, maps: Maps): Failure {
+  const frames = framesOf(section, context, maps);
+  const own = failure.file === null ? null : projectPath(failure.file, context.root, context.paths);
   const file =
     own !== null && looksLikeTest(own) ? own : (frames.find((each) => looksLikeTest(each.file))?.file ?? own);
   const inFile = frames.find((each) => each.file === file);
@@ -138,8 +133,8 @@ function testFailure(
   };
 }
 
-function complaint(failure: ListedFailure, lines: readonly string[], surroundings: FailureContext): Failure {
-  const file = failure.file === null ? null : projectPath(failure.file, surroundings.root, surroundings.paths);
+function complaint(failure: ListedFailure, lines: readonly string[], context: FailureContext): Failure {
+  const file = failure.file === null ? null : projectPath(failure.file, context.root, context.paths);
   const line = failure.line ?? 1;
   const at = lines.findIndex((each) => each.includes(failure.message.slice(0, 60)));
   const near = at < 0 ? [] : lines.slice(at, at + 4);
@@ -154,7 +149,7 @@ function complaint(failure: ListedFailure, lines: readonly string[], surrounding
     file,
     line: failure.line,
     // Its notes name other locations, such as the definition of something that is misused here.
-    frames: [...own, ...framesOf(at < 0 ? [] : notesBelow(lines, at), surroundings, new Map()).filter(isOther)],
+    frames: [...own, ...framesOf(at < 0 ? [] : notesBelow(lines, at), context, new Map()).filter(isOther)],
   };
 }
 
@@ -168,14 +163,14 @@ function notesBelow(lines: readonly string[], at: number): readonly string[] {
 }
 
 /** Reads an output of no known tool: whatever looks like an error, and every location in it. */
-function crash(lines: readonly string[], surroundings: FailureContext, maps: Maps): Failure[] {
+function crash(lines: readonly string[], context: FailureContext, maps: Maps): Failure[] {
   const text = lines.filter((line) => line.trim() !== "");
   if (text.length === 0) return [];
   const at = errorLine(lines);
   // The last line with words: a line of only brackets just ends the output.
   const message = at < 0 ? (text.findLast((line) => /\p{L}{2}/u.test(line)) ?? text.at(-1)!) : lines[at]!;
   const near = at < 0 ? text.slice(-60) : lines.slice(Math.max(0, at - 30), at + 60);
-  const frames = framesOf(near, surroundings, maps);
+  const frames = framesOf(near, context, maps);
   const values = readValues(near);
   return [
     {

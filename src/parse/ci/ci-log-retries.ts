@@ -1,5 +1,5 @@
 /** What a log shows about tests that ran more than once. */
-export interface Tries {
+export interface Retries {
   /** Whether everything that failed passed in another try on the same tree. */
   readonly passed: boolean;
   readonly shows: string;
@@ -11,7 +11,7 @@ export interface Tries {
  * Finds flaky tests. A failure is flaky only if one tree gave two results: a test passed in another try, and no test
  * failed in each of its tries. `null` if the log shows no second try.
  */
-export function triesIn(lines: readonly string[]): Tries | null {
+export function findRetries(lines: readonly string[]): Retries | null {
   const outcomes = testOutcomes(lines);
   const gateAt = lines.findLastIndex((line) => !isName(line) && NONE_FAILED_EACH_TIME.test(line));
   const runAt = passedRunAgain(lines);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { testOutcomes, triesIn } from "../../../src/parse/ci/ci-log-tries.ts";
+import { testOutcomes, findRetries } from "../../../src/parse/ci/ci-log-retries.ts";
 import { readCiLog } from "../../../src/parse/ci/ci-log.ts";
 
 const linesOf = (text: string): string[] => text.trim().split("\n");
@@ -41,31 +41,31 @@ test pool::order ... ok`),
 
 describe("retried tests", () => {
   test("give no result after only one try", () => {
-    expect(triesIn(linesOf("Tests:  1 failed, 3 passed, 4 total"))).toBeNull();
-    expect(triesIn([])).toBeNull();
+    expect(findRetries(linesOf("Tests:  1 failed, 3 passed, 4 total"))).toBeNull();
+    expect(findRetries([])).toBeNull();
   });
 
   test("a passing run with as many tests is the same run; a run of others is not", () => {
     const failed = "Tests:       1 failed, 9 passed, 10 total";
-    expect(triesIn([failed, "Tests:       10 passed, 10 total"])).toMatchObject({ passed: true, at: 1 });
-    expect(triesIn([failed, "Tests:       14 passed, 14 total"])).toBeNull();
-    expect(triesIn([failed, "second attempt", "Tests:       14 passed, 14 total"])).toMatchObject({ passed: true });
+    expect(findRetries([failed, "Tests:       10 passed, 10 total"])).toMatchObject({ passed: true, at: 1 });
+    expect(findRetries([failed, "Tests:       14 passed, 14 total"])).toBeNull();
+    expect(findRetries([failed, "second attempt", "Tests:       14 passed, 14 total"])).toMatchObject({ passed: true });
   });
 
   test("a test that failed each time is not flaky, even if others are", () => {
     const beside = "  1 failed\n    cart.spec.ts\n  1 flaky\n    pay.spec.ts\n  20 passed (58.2s)";
-    expect(triesIn(linesOf(beside))).toMatchObject({ passed: false });
-    expect(triesIn(linesOf("1 flaky test\n2 consistently failing tests"))).toMatchObject({ passed: false });
-    expect(triesIn(linesOf("1 flaky test, 0 consistently failing tests"))).toMatchObject({ passed: true });
+    expect(findRetries(linesOf(beside))).toMatchObject({ passed: false });
+    expect(findRetries(linesOf("1 flaky test\n2 consistently failing tests"))).toMatchObject({ passed: false });
+    expect(findRetries(linesOf("1 flaky test, 0 consistently failing tests"))).toMatchObject({ passed: true });
   });
 
   test("a title about flaky tests does not count", () => {
-    expect(triesIn(["  ✓ counts a flaky test (4 ms)", "  ✕ orders flaky tests (6 ms)"])).toBeNull();
+    expect(findRetries(["  ✓ counts a flaky test (4 ms)", "  ✕ orders flaky tests (6 ms)"])).toBeNull();
   });
 
   test("numbered tries count for tests, not for a download", () => {
-    expect(triesIn(["suite run 1: failed", "suite run 2: passed"])).toMatchObject({ passed: true });
-    expect(triesIn(["fetch attempt 1: failed", "fetch attempt 2: ok"])).toBeNull();
+    expect(findRetries(["suite run 1: failed", "suite run 2: passed"])).toMatchObject({ passed: true });
+    expect(findRetries(["fetch attempt 1: failed", "fetch attempt 2: ok"])).toBeNull();
   });
 });
 

@@ -1,4 +1,4 @@
-import type { GateName, Judge } from "../core/gates/gate.ts";
+import type { GateName, CombineVerdicts } from "../core/gates/gate.ts";
 import type { Severity } from "../core/gates/finding.ts";
 import type { EnvironmentIn } from "../adapters/process/environment.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -101,7 +101,7 @@ export interface ReviewerParts {
   /** The project's rules for reviewers, by gate. */
   readonly practices: readonly string[];
   /** The rule that makes one result of several verdicts: see ADR 9. */
-  readonly judge: Judge;
+  readonly judge: CombineVerdicts;
   nonce(): string;
   /** Returns a phase's product, if that is not the diff. */
   productOf?(request: GateRequest): Promise<string>;

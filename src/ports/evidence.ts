@@ -1,5 +1,5 @@
 import type { EvidenceId, StoryId } from "../core/events/ids.ts";
-import type { OutputLine, OutputPage, OutputPlace } from "../core/events/output-line.ts";
+import type { OutputLine, OutputPage, OutputPosition } from "../core/events/output-line.ts";
 
 /**
  * Stores the output of gates and agents by its content: the same text is stored once, and an id is the hash of its
@@ -21,12 +21,12 @@ export interface Evidence {
 /** Reads the output of a story while it is worked on. Only the newest part is available; older files are deleted. */
 export interface OutputReader {
   /** Returns the lines after a position; `null`: from the oldest line available. */
-  read(story: StoryId, after: OutputPlace | null): Promise<OutputPage>;
+  read(story: StoryId, after: OutputPosition | null): Promise<OutputPage>;
   /**
    * Returns a position shortly before the end, for readers that want only the newest lines; `null` if nothing was
    * printed yet.
    */
-  lastPlace(story: StoryId): Promise<OutputPlace | null>;
+  lastPlace(story: StoryId): Promise<OutputPosition | null>;
   /** Returns the newest line; `null` if nothing was printed yet. */
   lastLine(story: StoryId): Promise<OutputLine | null>;
 }

@@ -1,4 +1,4 @@
-import type { OutputPlace } from "../core/events/output-line.ts";
+import type { OutputPosition } from "../core/events/output-line.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { OutputReader } from "../ports/evidence.ts";
 import type { OutputDocument } from "../views/board/dashboard.ts";
@@ -7,7 +7,7 @@ import { numberIn } from "./context.ts";
 /** A story whose output is streamed, and the position after which to continue. */
 export interface FollowedStory {
   readonly story: StoryId;
-  readonly after: OutputPlace | null;
+  readonly after: OutputPosition | null;
 }
 
 export interface OutputStreamOptions {
@@ -94,7 +94,7 @@ function pause(ms: number, stop: AbortSignal): Promise<void> {
 }
 
 /** Parses `3-1024`: the third file, after this many bytes. */
-function placeIn(text: string | undefined): OutputPlace | null {
+function placeIn(text: string | undefined): OutputPosition | null {
   const [file, offset] = (text ?? "").split("-").map(numberIn);
   return file == null || offset == null ? null : { file, offset };
 }

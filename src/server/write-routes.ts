@@ -3,7 +3,13 @@ import { bodyLimit } from "hono/body-limit";
 import type { Event } from "../core/events/event.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
-import { heldSchema, pausedSchema, saidSchema, storyEditSchema, takenBackSchema } from "../core/schemas/escalation.ts";
+import {
+  pauseStorySchema,
+  pauseAllSchema,
+  answerInputSchema,
+  storyEditSchema,
+  undoInputSchema,
+} from "../core/schemas/escalation.ts";
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import type { AnsweredDocument, ErrorDocument, HeldDocument, StoriesPausedDocument } from "../views/board/dashboard.ts";
 import { answerSubject, holdSubject, personAnswer, storiesMeant } from "../views/answers/person-answer.ts";
@@ -35,7 +41,7 @@ export function writeRoutes(context: ServerContext): Hono {
   routes.post("/answers", tooLong, async (c) => {
     const refusal = refusalOf(c, source.readOnly, limit);
     if (refusal !== null) return refusal;
-    const said = saidSchema.safeParse(await c.req.json().catch(() => null));
+    const said = answerInputSchema.safeParse(await c.req.json().catch(() => null));
     if (!said.success) return c.json(errorDocument("this is not an answer", said.error.issues[0]?.message ?? ""), 400);
     const { about, also = [], ...words } = said.data;
     const { state, folded } = await currentRun();
@@ -61,7 +67,7 @@ export function writeRoutes(context: ServerContext): Hono {
   routes.post("/undo", tooLong, async (c) => {
     const refusal = refusalOf(c, source.readOnly, limit);
     if (refusal !== null) return refusal;
-    const asked = takenBackSchema.safeParse(await c.req.json().catch(() => null));
+    const asked = undoInputSchema.safeParse(await c.req.json().catch(() => null));
     if (!asked.success) return c.json(errorDocument("this undoes nothing", asked.error.issues[0]?.message ?? ""), 400);
     const { state, folded } = await currentRun();
     const { story, answer } = undoSubject(state, someOf(state, asked.data.about), asked.data.about);
@@ -94,7 +100,7 @@ async function setPaused(
   const { source, currentRun } = context;
   const refusal = refusalOf(c, source.readOnly, limit);
   if (refusal !== null) return refusal;
-  const asked = heldSchema.safeParse(await c.req.json().catch(() => null));
+  const asked = pauseStorySchema.safeParse(await c.req.json().catch(() => null));
   if (!asked.success) return c.json(errorDocument("this pauses no story", asked.error.issues[0]?.message ?? ""), 400);
   const { state, folded } = await currentRun();
   const { about, also = [] } = asked.data;
@@ -120,7 +126,7 @@ async function setAllPaused(
 ): Promise<Response> {
   const refusal = refusalOf(c, source.readOnly, limit);
   if (refusal !== null) return refusal;
-  const asked = pausedSchema.safeParse(await c.req.json().catch(() => null));
+  const asked = pauseAllSchema.safeParse(await c.req.json().catch(() => null));
   if (!asked.success) return c.json(errorDocument("this pauses nothing", asked.error.issues[0]?.message ?? ""), 400);
   const { by } = source;
   const now = asked.data.now === true ? { now: true } : {};

@@ -1,4 +1,4 @@
-import type { OutputLine, OutputPlace } from "../../src/core/events/output-line.ts";
+import type { OutputLine, OutputPosition } from "../../src/core/events/output-line.ts";
 import type { OutputDocument } from "../../src/views/board/dashboard.ts";
 import { openStream } from "./ask.ts";
 import { readEvents } from "./sse.ts";
@@ -8,7 +8,7 @@ export interface FollowOptions {
   /** Starts shortly before the current end of the output, and continues with new lines. */
   readonly isTail: boolean;
   /** The reader's position in each story's output; passed by callers that follow other stories later. */
-  readonly places?: Map<string, OutputPlace>;
+  readonly places?: Map<string, OutputPosition>;
   onLines(story: string, lines: readonly OutputLine[]): void;
 }
 

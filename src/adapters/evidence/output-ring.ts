@@ -1,7 +1,7 @@
 import { appendFile, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { StoryId } from "../../core/events/ids.ts";
-import type { OutputLine, OutputPage, OutputPlace } from "../../core/events/output-line.ts";
+import type { OutputLine, OutputPage, OutputPosition } from "../../core/events/output-line.ts";
 import type { OutputReader } from "../../ports/evidence.ts";
 import { ownRedactor } from "../process/own-secrets.ts";
 
@@ -107,7 +107,7 @@ async function filesIn(folder: string, story: StoryId): Promise<readonly number[
 const MOST_READ = 256 * 1024;
 
 export function createOutputReader(folder: string): OutputReader {
-  const read = async (story: StoryId, after: OutputPlace | null): Promise<OutputPage> => {
+  const read = async (story: StoryId, after: OutputPosition | null): Promise<OutputPage> => {
     const files = await filesIn(folder, story);
     const oldest = files[0];
     if (oldest === undefined) return { lines: [], place: after ?? { file: 0, offset: 0 }, hasMore: false };
@@ -123,7 +123,7 @@ export function createOutputReader(folder: string): OutputReader {
     if (isAtEnd && next !== undefined) return { lines, place: { file: next, offset: 0 }, hasMore: true };
     return { lines, place: { file: place.file, offset }, hasMore: !isAtEnd };
   };
-  const newest = async (story: StoryId): Promise<OutputPlace | null> => {
+  const newest = async (story: StoryId): Promise<OutputPosition | null> => {
     const file = (await filesIn(folder, story)).at(-1);
     if (file === undefined) return null;
     const size = (await stat(fileOf(folder, story, file)).catch(() => null))?.size ?? 0;

@@ -7,7 +7,7 @@ export interface OutputLine {
 }
 
 /** A reader's position in the output of a story. It stays valid when the engine starts a new file. */
-export interface OutputPlace {
+export interface OutputPosition {
   readonly file: number;
   readonly offset: number;
 }
@@ -15,7 +15,7 @@ export interface OutputPlace {
 export interface OutputPage {
   readonly lines: readonly OutputLine[];
   /** The position to continue from. */
-  readonly place: OutputPlace;
+  readonly place: OutputPosition;
   /** Whether more lines are available already. */
   readonly hasMore: boolean;
 }

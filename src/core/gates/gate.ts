@@ -115,7 +115,7 @@ export type ReviewOutcome = Pick<
 };
 
 /** Combines verdicts into one result. Gates receive this function: they bring evidence and do not decide. */
-export type Judge = (hearing: ReviewInput) => ReviewOutcome;
+export type CombineVerdicts = (input: ReviewInput) => ReviewOutcome;
 
 /** Returns the changed paths that could change what the gate saw. If there are none, its evidence still holds. */
 export function affectingPaths(

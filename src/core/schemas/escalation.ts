@@ -140,10 +140,10 @@ export const answerSchema = z
   });
 
 /** What the dashboard sends when a person undoes the last answer. */
-export const takenBackSchema = z.strictObject({ about: text.min(1).max(200) });
+export const undoInputSchema = z.strictObject({ about: text.min(1).max(200) });
 
 /** What the dashboard sends when a person pauses or resumes a story. `now`: also end its running work. */
-export const heldSchema = z.strictObject({
+export const pauseStorySchema = z.strictObject({
   about: text.min(1).max(200),
   /** Other stories that are paused or resumed with it. */
   also: z.array(text.min(1).max(200)).max(500).exactOptional(),
@@ -151,7 +151,7 @@ export const heldSchema = z.strictObject({
 });
 
 /** What the dashboard sends when a person pauses or resumes every story. */
-export const pausedSchema = z.strictObject({ now: z.boolean().exactOptional() });
+export const pauseAllSchema = z.strictObject({ now: z.boolean().exactOptional() });
 
 /** What the dashboard sends when a person writes a story. `before`: the text that the editor started from. */
 export const storyEditSchema = z.strictObject({
@@ -164,7 +164,7 @@ export const storyEditSchema = z.strictObject({
 /**
  * What the dashboard sends when a person answers. It does not name the person: the server knows whose dashboard it is.
  */
-export const saidSchema = z.strictObject({
+export const answerInputSchema = z.strictObject({
   /** The escalation, or the story. */
   about: text.min(1).max(200),
   /** Other questions, or stories, that get the same answer. */

@@ -1,7 +1,7 @@
 import { VERIFICATION } from "../../core/gates/registry.ts";
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";
-import type { CriterionResult, Judgement, Judge, Verdict } from "../../core/gates/gate.ts";
+import type { CriterionResult, Judgement, CombineVerdicts, Verdict } from "../../core/gates/gate.ts";
 import { ENGINE_ROLE } from "../../core/events/ids.ts";
 import type { VerificationCommand } from "../../core/stories/prompt.ts";
 import type { Reading } from "../../core/stories/reading.ts";
@@ -36,7 +36,7 @@ import {
 export interface AuditOptions extends ReviewerSettings {
   readonly workspace: Pick<Workspace, "changedPaths" | "diff">;
   /** The rule that makes one result of several verdicts. */
-  readonly judge: Judge;
+  readonly judge: CombineVerdicts;
   /** The commands that the auditor is told to run. */
   readonly commands: readonly VerificationCommand[];
   /** Runs the checks on the tree, in a phase without another gate that does; `null` if there are no commands. */
@@ -139,7 +139,7 @@ async function runAudit(options: AuditOptions, judging: ReviewRun, checks: Judge
 
 /** Makes the judgement. The engine's own runs count as a verdict, unless a person waived them. */
 function judgementOf(
-  judge: Judge,
+  judge: CombineVerdicts,
   judging: ReviewRun,
   reply: ReviewerReply,
   checks: Judgement | null,

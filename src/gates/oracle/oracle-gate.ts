@@ -1,4 +1,4 @@
-import type { CheckRun, Judge, Judgement, Verdict } from "../../core/gates/gate.ts";
+import type { CheckRun, CombineVerdicts, Judgement, Verdict } from "../../core/gates/gate.ts";
 import { roleOfReviewer } from "../../core/events/policy.ts";
 import type { VerificationCommand } from "../../core/stories/prompt.ts";
 import { type Reading, unknownReading } from "../../core/stories/reading.ts";
@@ -19,7 +19,7 @@ import { askingGate, spentOn, testRunsBeside } from "../review/review-summary.ts
 
 interface OracleOptions extends ReviewerSettings {
   readonly workspace: Pick<Workspace, "diff">;
-  readonly judge: Judge;
+  readonly judge: CombineVerdicts;
   /** Stopping conditions that are commands. */
   readonly commands: readonly VerificationCommand[];
   readonly judgedBy: readonly string[];
@@ -124,7 +124,7 @@ function summaryOf({ verdict, conditions, confidence }: OracleVerdict): string {
 }
 
 function judgementOf(
-  judge: Judge,
+  judge: CombineVerdicts,
   judging: ReviewRun,
   reply: ReviewerReply,
 ): Omit<Judgement, "gate" | "tree" | "durationMs"> {

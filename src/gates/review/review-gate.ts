@@ -1,6 +1,6 @@
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";
-import type { Judgement, StageResult, Judge, Verdict } from "../../core/gates/gate.ts";
+import type { Judgement, StageResult, CombineVerdicts, Verdict } from "../../core/gates/gate.ts";
 import type { RoleName } from "../../core/events/ids.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
@@ -22,7 +22,7 @@ import { NO_PARTICULARS, askingGate, bestEffortWords, contestedIn, spentOn, revi
 export interface ReviewOptions extends ReviewerSettings, MaterialOptions {
   readonly workspace: Pick<Workspace, "changedPaths" | "diff">;
   /** The rule that makes one result of several verdicts. */
-  readonly judge: Judge;
+  readonly judge: CombineVerdicts;
   /** The reviewers and their criteria, for the brief. */
   readonly judgedBy: readonly string[];
 }
@@ -74,7 +74,7 @@ async function allHeard(options: ReviewOptions, judging: ReviewRun, material: Re
     const one = await hear(stage);
     spoken.push(one);
     // Stages after one that did not pass are not run: they run when that one passes.
-    const { result } = options.judge({ ...hearingOf(request, [one]), kept: [] });
+    const { result } = options.judge({ ...reviewInputOf(request, [one]), kept: [] });
     if (result !== "pass" || judging.control.signal.aborted) break;
   }
   return spoken;
@@ -154,7 +154,7 @@ function unspecifiedFinding(source: RoleName, reply: ReviewerReply): Finding {
   });
 }
 
-function hearingOf(request: GateRequest, spoken: readonly StageReply[]): Parameters<Judge>[0] {
+function reviewInputOf(request: GateRequest, spoken: readonly StageReply[]): Parameters<CombineVerdicts>[0] {
   const { tree, rules, overturned } = request;
   return {
     gate: "review",
@@ -181,11 +181,11 @@ function stagesToHear(request: GateRequest): readonly string[] {
 }
 
 function judgementOf(
-  judge: Judge,
+  judge: CombineVerdicts,
   judging: ReviewRun,
   spoken: readonly StageReply[],
 ): Omit<Judgement, "gate" | "tree" | "durationMs"> {
-  const { gate: _gate, tree: _tree, ...judged } = judge(hearingOf(judging.request, spoken));
+  const { gate: _gate, tree: _tree, ...judged } = judge(reviewInputOf(judging.request, spoken));
   const conversations = spoken.map(({ reply }) => reply);
   const troubles = conversations.flatMap(({ trouble }) => (trouble === "" ? [] : [trouble]));
   const isBestEffort = conversations.some((reply) => reply.isBestEffort);

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createOutputReader, createOutputRing } from "../../../src/adapters/evidence/output-ring.ts";
 import { learnSecrets } from "../../../src/adapters/process/own-secrets.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
-import type { OutputPlace } from "../../../src/core/events/output-line.ts";
+import type { OutputPosition } from "../../../src/core/events/output-line.ts";
 
 const LOGIN = storyId("login");
 const folders: string[] = [];
@@ -27,7 +27,7 @@ async function write(folder: string, texts: readonly string[], maxBytes?: number
 }
 
 /** Reads all lines, page by page. */
-async function readAll(folder: string, after: OutputPlace | null = null) {
+async function readAll(folder: string, after: OutputPosition | null = null) {
   const reader = createOutputReader(folder);
   const texts: string[] = [];
   let place = after;

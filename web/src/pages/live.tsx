@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { OutputLine, OutputPlace } from "../../../src/core/events/output-line.ts";
+import type { OutputLine, OutputPosition } from "../../../src/core/events/output-line.ts";
 import type { NowDocument } from "../../../src/views/board/dashboard.ts";
 import { followOutput } from "../follow-output.ts";
 import { Loading } from "../parts/loading.tsx";
@@ -39,7 +39,7 @@ const MOST_LINES = 120;
 
 function Panes({ shown }: { readonly shown: readonly Shown[] }) {
   const listeners = useRef(new Map<string, Listener>());
-  const places = useRef(new Map<string, OutputPlace>());
+  const places = useRef(new Map<string, OutputPosition>());
   const stories = shown.map(({ id }) => id);
   // One stream for all panes, because a browser allows only six connections to a server.
   useEffect(() => {

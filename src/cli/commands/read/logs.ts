@@ -1,6 +1,6 @@
 import { RemandError } from "../../../core/events/error.ts";
 import type { StoryId } from "../../../core/events/ids.ts";
-import type { OutputLine, OutputPlace } from "../../../core/events/output-line.ts";
+import type { OutputLine, OutputPosition } from "../../../core/events/output-line.ts";
 import type { OutputReader } from "../../../ports/evidence.ts";
 import { coloredText, padText, plainText, textWidth } from "../../../stdx/plain-text.ts";
 import { entries } from "../../../stdx/sorted-map.ts";
@@ -112,7 +112,7 @@ function reader(
   stories: readonly StoryId[],
   filter: PrintedFilter,
 ): () => Promise<PrintedLine[]> {
-  const places = new Map<StoryId, OutputPlace>();
+  const places = new Map<StoryId, OutputPosition>();
   const newLines = async (story: StoryId): Promise<OutputLine[]> => {
     const lines: OutputLine[] = [];
     for (let hasMore = true; hasMore;) {

@@ -3,7 +3,7 @@ import { RemandError } from "../core/events/error.ts";
 import { readMarkdownFile } from "../parse/data/front-matter.ts";
 import { readJson } from "../parse/data/data-text.ts";
 import { readStoryFile } from "../parse/stories/story-file.ts";
-import { SHELVES } from "../core/stories/story.ts";
+import { STORY_FOLDERS } from "../core/stories/story.ts";
 import { isRecord } from "../stdx/assert.ts";
 import { editFrontMatter, type FrontMatterEdits } from "../write/edits/front-matter-edit.ts";
 import { type TextPhase, productIn, replaceProduct } from "../write/edits/story-sections.ts";
@@ -72,11 +72,11 @@ async function findStories({ files }: Checkout, root: string): Promise<FoundStor
   if (top.type !== "folder") return null;
   const found: FoundStory[] = [];
   for (const status of top.entries.filter((name) => name === "stories" || isStatus(name))) {
-    const shelf = join(root, status);
-    const inside = await files.look(shelf);
+    const folder = join(root, status);
+    const inside = await files.look(folder);
     if (inside.type !== "folder") continue;
     for (const name of inside.entries) {
-      const path = join(shelf, name);
+      const path = join(folder, name);
       if (name.endsWith(".md")) found.push({ path, own: null, status });
       else if ((await files.read(join(path, "story.md"))) !== null)
         found.push({ path: join(path, "story.md"), own: path, status });
@@ -86,7 +86,7 @@ async function findStories({ files }: Checkout, root: string): Promise<FoundStor
 }
 
 /** ai-sdlc also has the status `blocked`. */
-const isStatus = (name: string): boolean => name === "blocked" || SHELVES.some((known) => known === name);
+const isStatus = (name: string): boolean => name === "blocked" || STORY_FOLDERS.some((known) => known === name);
 
 async function importedStory(
   { files, cwd }: Checkout,

@@ -2,7 +2,7 @@ import { isAbsolute, join, relative, resolve } from "node:path";
 import { readFile } from "node:fs/promises";
 import { type ConfigLayer, type Tree, isMap, setLayer } from "../config/layer.ts";
 import { type ResolvedConfig, resolveConfig } from "../config/resolve.ts";
-import { type Problem, RemandError, inOrderOfPlace } from "../core/events/error.ts";
+import { type Problem, RemandError, sortByLocation } from "../core/events/error.ts";
 import { readYaml } from "../parse/data/yaml-text.ts";
 import type { Config } from "../config/config.ts";
 import { type StoriesReading, type StorySource, readStoryFiles } from "../parse/stories/story-files.ts";
@@ -33,7 +33,7 @@ export async function loadConfig(world: Checkout, options: ConfigOptions): Promi
   const own = userFile(world.env);
   if (own !== null) take(await fileLayer(world, own, "user"));
   const resolved = resolveConfig({ layers });
-  const all = inOrderOfPlace([...problems, ...resolved.problems]);
+  const all = sortByLocation([...problems, ...resolved.problems]);
   if (!all.some((problem) => problem.severity === "error")) return { ...resolved, problems: all };
   return { config: null, policy: null, origins: new Map(), problems: all };
 }

@@ -13,7 +13,7 @@ import type { GateName, Judgement } from "../core/gates/gate.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import { shortLine } from "../views/text/words.ts";
 import { canonicalJson, instant } from "../stdx/canonical-json.ts";
-import { keepingLicense } from "../core/gates/base-failures.ts";
+import { withStartLicense } from "../core/gates/base-failures.ts";
 import type { Story } from "../core/stories/story.ts";
 import type { Ledger } from "../engine/ledger.ts";
 import { appendWithRetry } from "./journal/append-answer.ts";
@@ -175,7 +175,7 @@ async function registerStory(ledger: Ledger, file: Story): Promise<boolean> {
     await appendWithRetry(ledger, story.id, [{ type: "story.added", story }]);
     return true;
   }
-  const now = keepingLicense(known, story);
+  const now = withStartLicense(known, story);
   const what = (Object.keys({ ...known.story, ...now }) as (keyof Story)[]).filter(
     (key) => canonicalJson(known.story[key] ?? null) !== canonicalJson(now[key] ?? null),
   );

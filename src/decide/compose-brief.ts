@@ -4,7 +4,7 @@ import { type Finding, toPriorityScale, worse } from "../core/gates/finding.ts";
 import { GATES, type Judgement } from "../core/gates/gate.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import { gateState } from "./charge.ts";
-import { blamedPlaces } from "./locations.ts";
+import { blamedLocations } from "./locations.ts";
 import { openFindings, triedFindings } from "./tried-findings.ts";
 
 /** Inputs of a brief that are not in the state: texts, logs, and the commands that will judge the work. */
@@ -65,7 +65,7 @@ export function composeBrief(state: StoryState, command: SendBack, material: Bri
  * the one with the most reworks counts.
  */
 function locationAttempt(state: StoryState): { locationAttempt?: number } {
-  const places = state.failing?.blame ? blamedPlaces(state.failing.blame) : [];
+  const places = state.failing?.blame ? blamedLocations(state.failing.blame) : [];
   if (places.length === 0) return {};
   return {
     locationAttempt:

@@ -30,7 +30,7 @@ export function afterProgress(before: StoryState, after: StoryState, event: Pick
 }
 
 /** Resets what a person has looked at: deaths of the engine, and a budget that was used up in the middle of a step. */
-export function forgetTroubles(counters: StoryState["counters"]): StoryState["counters"] {
+export function resetInterruptions(counters: StoryState["counters"]): StoryState["counters"] {
   const { cutShort: _forgotten, ...others } = counters;
   return withoutDeaths(others);
 }

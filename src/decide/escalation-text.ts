@@ -42,7 +42,7 @@ export function titleOf(reason: EscalationReason, subject: string, gate: GateNam
 /** Says why the work stopped, and what is known of the cause. Empty phrases are replaced by the counts. */
 export function assessmentOf(reason: EscalationReason, gate: GateName | null, known: readonly string[]): string {
   const own = reason.type === "gate-error" && gate === null ? causeIn(reason.detail) : ownAssessment(reason);
-  const parts = [saysNothing(own) ? whatWasCounted(reason, gate) : own, ...known]
+  const parts = [isEmptyPhrase(own) ? whatWasCounted(reason, gate) : own, ...known]
     .map((part) => part.trim())
     .filter((part) => part !== "");
   // A gate that could not run repeats its own message; show it once.
@@ -52,7 +52,7 @@ export function assessmentOf(reason: EscalationReason, gate: GateName | null, kn
 /** Returns the part after the cause of an error: how to fix it. */
 const hintIn = (detail: string): string => {
   const hint = detail.split(" — ").slice(1).join(" — ");
-  return saysNothing(hint) ? "" : hint;
+  return isEmptyPhrase(hint) ? "" : hint;
 };
 
 function whatWasCounted(reason: EscalationReason, gate: GateName | null): string {
@@ -62,7 +62,7 @@ function whatWasCounted(reason: EscalationReason, gate: GateName | null): string
 }
 
 /** Whether a text says no more than "needs a human". Such text tells the reader nothing new. */
-export const saysNothing = (text: string): boolean => !/[\p{L}\p{N}]/u.test(text) || TAUTOLOGY.test(text.trim());
+export const isEmptyPhrase = (text: string): boolean => !/[\p{L}\p{N}]/u.test(text) || TAUTOLOGY.test(text.trim());
 
 const TAUTOLOGY =
   /^(?:this |it )?(?:story |task |slice |work )?(?:needs?|requires?|escalated? to|waiting for|waits for) (?:a |an )?(?:human|person|manual|operator)(?:'s)?(?: (?:being|review|intervention|attention|decision|input|help))?[\s.!?…]*$/i;
@@ -141,7 +141,7 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
     case "engine-died":
       return `Look at what ${reason.during} starts: a \`kill\` of its parent, or memory use (\`dmesg | grep -i oom\`). Fix that before ${reason.during} runs again.`;
     case "incomplete":
-      return saysNothing(reason.needed)
+      return isEmptyPhrase(reason.needed)
         ? `Ask what is missing: the agent named ${reason.category.replaceAll("_", " ")}, and not what it needs.`
         : `Give what is missing: ${reason.needed}`;
     case "conflict":
@@ -199,7 +199,7 @@ export function questionOf(reason: EscalationReason, gate: GateName | null, top 
     case "engine-died":
       return `Can ${reason.during} run again without ending the engine?`;
     case "incomplete":
-      return saysNothing(reason.needed)
+      return isEmptyPhrase(reason.needed)
         ? `What does the agent need to go on after ${reason.category.replaceAll("_", " ")}?`
         : `Can you give what the agent needs: ${reason.needed.trim().replace(/[?\s]+$/, "")}?`;
     case "conflict":

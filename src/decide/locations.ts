@@ -7,7 +7,7 @@ import type { LocationRecord, StoryState } from "../core/stories/story-state.ts"
  * reworked, with the outcomes and the cost. A location that keeps failing is a trouble spot, even if each gate is
  * within its budget.
  */
-export function blamedPlaces(blame: Blame): string[] {
+export function blamedLocations(blame: Blame): string[] {
   if (blame.verdict !== "culprit" && blame.verdict !== "multi") return [];
   const responsible = blame.verdict === "culprit" ? blame.suspects.slice(0, 1) : blame.suspects;
   return [...new Set(responsible.map((suspect) => place(suspect.file, suspect.symbol)))];
@@ -18,17 +18,12 @@ function place(file: string, symbol: string | undefined): string {
 }
 
 /** Records that a failure was blamed on these locations. */
-export function placesUnderSuspicion(state: StoryState, places: readonly string[]): StoryState {
+export function recordBlame(state: StoryState, places: readonly string[]): StoryState {
   return updateLocations(state, places, (record) => ({ ...record, sincePass: record.sincePass + 1 }));
 }
 
 /** Records that a rework of these locations begins. */
-export function placesUnderRework(
-  state: StoryState,
-  gate: GateName,
-  places: readonly string[],
-  at: number,
-): StoryState {
+export function recordRework(state: StoryState, gate: GateName, places: readonly string[], at: number): StoryState {
   if (places.length === 0) return state;
   const counted = updateLocations(state, places, (record) => ({
     ...record,
@@ -39,7 +34,7 @@ export function placesUnderRework(
 }
 
 /** Records the outcome of a rework: the gate that sent the locations back has judged again. */
-export function placesJudged(state: StoryState, gate: GateName, outcome: "pass" | "fail"): StoryState {
+export function recordReworkOutcome(state: StoryState, gate: GateName, outcome: "pass" | "fail"): StoryState {
   if (state.watched === null || state.watched.gate !== gate) return state;
   const known = updateLocations(state, state.watched.places, (record) => ({
     ...record,
@@ -51,11 +46,11 @@ export function placesJudged(state: StoryState, gate: GateName, outcome: "pass" 
 
 /** Returns the first blamed location that failed at least `limit` times since its last pass. */
 export function troubleSpot(state: StoryState, limit: number): string | null {
-  const blamed = state.failing?.blame ? blamedPlaces(state.failing.blame) : [];
+  const blamed = state.failing?.blame ? blamedLocations(state.failing.blame) : [];
   return blamed.find((at) => (state.locations[at]?.sincePass ?? 0) >= limit) ?? null;
 }
 
-export function placesForgiven(state: StoryState): StoryState {
+export function resetLocations(state: StoryState): StoryState {
   return updateLocations(state, Object.keys(state.locations), (record) => ({ ...record, sincePass: 0 }));
 }
 

@@ -1,6 +1,6 @@
 import { withIdentity, type EventAuthor } from "../core/events/authority.ts";
 import { RemandError } from "../core/events/error.ts";
-import type { HeardComment } from "../core/events/event.ts";
+import type { AnsweredComment } from "../core/events/event.ts";
 import { identifyFinding } from "../core/gates/finding-identity.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
@@ -101,7 +101,13 @@ async function sentBack(
 ): Promise<boolean> {
   const by = [...new Set(comments.map((comment) => nameOf(comment)))].slice(0, 5).join(", ");
   const message = `${comments.length === 1 ? "a comment" : `${comments.length} comments`} on ${url}`;
-  const answer = { verb: "send-back", by, message, escalation: null, comments: comments.map(toHeardComment) } as const;
+  const answer = {
+    verb: "send-back",
+    by,
+    message,
+    escalation: null,
+    comments: comments.map(toAnsweredComment),
+  } as const;
   return ledger.append(story, withIdentity(author, [{ type: "person.answered", answer }]));
 }
 
@@ -109,7 +115,7 @@ async function sentBack(
  * Converts a comment to a finding. Its text is untrusted, like any reviewer's: the brief never shows it as an
  * instruction.
  */
-function toHeardComment(comment: ForgeComment): HeardComment {
+function toAnsweredComment(comment: ForgeComment): AnsweredComment {
   const { id, path, line } = comment;
   const said = redactSecrets(comment.text).text.trim().slice(0, LONGEST_COMMENT);
   const [first = "", ...rest] = said.split(/\r?\n/);

@@ -5,16 +5,16 @@ import {
   type Waiver,
   asksForMerge,
   asksForRetry,
-  leavesUndoOpen,
+  keepsUndo,
 } from "../core/stories/escalation.ts";
 import type { Answer, Event } from "../core/events/event.ts";
 import { GATES, type GateName } from "../core/gates/gate.ts";
 import type { Dispute, StoryState } from "../core/stories/story-state.ts";
 import { gateState, withGate } from "../decide/charge.ts";
 import { allowTests, testsToRestore } from "../decide/contested.ts";
-import { forgetTroubles } from "../decide/engine-deaths.ts";
+import { resetInterruptions } from "../decide/engine-deaths.ts";
 import { isOpen, unwaivedFindings } from "../decide/gate-status.ts";
-import { placesForgiven } from "../decide/locations.ts";
+import { resetLocations } from "../decide/locations.ts";
 import { commitsDropped, mergeApproved, mergeClaimed, withMovesForgiven, withoutDelivery } from "./fold-delivery.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 
@@ -26,7 +26,7 @@ export function applyAnswer(state: StoryState, answer: Answer, base: string, at:
   const reason = state.escalation?.reason ?? null;
   const gate = answer.gate ?? state.escalation?.gate ?? state.failing?.gate ?? null;
   // A dispute changes nothing yet: the failures stay counted until the finding is overturned.
-  const counters = answer.verb === "dispute" ? state.counters : { ...forgetTroubles(state.counters), unchanged: 0 };
+  const counters = answer.verb === "dispute" ? state.counters : { ...resetInterruptions(state.counters), unchanged: 0 };
   const { deferred: _, ...undeferred } = state;
   const next: StoryState = { ...undeferred, escalation: null, escalatedAt: null, counters };
   switch (answer.verb) {
@@ -155,7 +155,7 @@ function forgiven(state: StoryState, reason: EscalationReason | null, gate: Gate
     case "gate-blocked":
       return resetGate({ ...state, counters: { ...counters, blocked: 0 } }, gate);
     case "stall":
-      return resetGate(placesForgiven({ ...state, counters, trees: [] }), gate);
+      return resetGate(resetLocations({ ...state, counters, trees: [] }), gate);
     case "budget": {
       const budgetGate = gateOfBudget(reason.budget);
       return resetGate(resetGate({ ...state, counters }, gate), budgetGate);
@@ -187,7 +187,7 @@ export const identityOf = ({ identity }: Answer): { readonly identity?: Identity
   identity === undefined ? {} : { identity };
 
 /** Keeps the identity of a person who paused the story, even if a claim pauses it again. */
-export function pausedAs({ heldAs: before, ...state }: StoryState, now: Identity | undefined): StoryState {
+export function withPauseIdentity({ heldAs: before, ...state }: StoryState, now: Identity | undefined): StoryState {
   const heldAs = now === "claim" && state.held ? (before ?? now) : now;
   return heldAs === undefined ? state : { ...state, heldAs };
 }
@@ -274,11 +274,11 @@ export function withUndo(before: StoryState, after: StoryState, event: Event, at
     if (before.running !== null) return { ...after, undo: null };
     return { ...after, undo: { answer: event.answer, at, before: { ...before, policy: null, undo: null } } };
   }
-  return after.undo === null || leavesUndoOpen(event) ? after : { ...after, undo: null };
+  return after.undo === null || keepsUndo(event) ? after : { ...after, undo: null };
 }
 
 /** Returns the story as it was before the answer, except for cost, warnings and pauses. */
-export function undone(state: StoryState): StoryState {
+export function undoAnswer(state: StoryState): StoryState {
   if (state.undo === null) return state;
   const { story, seq, policy, queued, held, heldAs, stopping, spent, warned, flagged, escalations } = state;
   const { heldAs: _, ...before } = state.undo.before;

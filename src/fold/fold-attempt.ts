@@ -262,7 +262,7 @@ function withCost(state: StoryState, costUsd: number): StoryState["locations"] {
 }
 
 /** Only adds the cost: an attempt that no longer belongs to the story must still be paid. */
-export function paidOnly(state: StoryState, cost: Cost): StoryState {
+export function addCostOnly(state: StoryState, cost: Cost): StoryState {
   return { ...state, spent: spend(state.spent, cost, true) };
 }
 

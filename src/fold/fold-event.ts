@@ -2,7 +2,7 @@ import type { Answer, Event, Recorded } from "../core/events/event.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { Remediation, RunState } from "../core/stories/run-state.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
-import { spendOn } from "../core/events/event-cost.ts";
+import { addEventCost } from "../core/events/event-cost.ts";
 import { undoRefusal } from "../core/stories/escalation.ts";
 import { byText, insert, lookup, size } from "../stdx/sorted-map.ts";
 import { blockedBy, newRemediation } from "../decide/remediate.ts";
@@ -33,7 +33,7 @@ export function evolve(run: RunState, recorded: Recorded): RunState {
   const next: RunState = {
     ...run,
     position: run.position + 1,
-    spent: spendOn(run.spent, event),
+    spent: addEventCost(run.spent, event),
     remediation: blockedBy(run, recorded),
     ...(isAction(event) ? { actions: (run.actions ?? 0) + 1 } : {}),
   };

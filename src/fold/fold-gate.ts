@@ -9,7 +9,7 @@ import type { GateState, Round, StoryState } from "../core/stories/story-state.t
 import { chargeFailure, gateState, refundFailure, withGate } from "../decide/charge.ts";
 import { backoffMs, withLastAttempt } from "./fold-attempt.ts";
 import { isOpen, unwaivedFindings } from "../decide/gate-status.ts";
-import { blamedPlaces, placesJudged, placesUnderSuspicion } from "../decide/locations.ts";
+import { blamedLocations, recordReworkOutcome, recordBlame } from "../decide/locations.ts";
 import { withTestsSeen } from "../decide/contested.ts";
 import { withVerdict } from "../decide/tried-findings.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
@@ -38,7 +38,7 @@ export function gateJudged(state: StoryState, reported: Judgement, base: string,
   });
   switch (proven) {
     case "pass":
-      return placesJudged(
+      return recordReworkOutcome(
         withGate(withTestsSeen(withVerdict(noted, judgement), judgement), gate, {
           errors: 0,
           inconclusives: 0,
@@ -52,7 +52,7 @@ export function gateJudged(state: StoryState, reported: Judgement, base: string,
       // A waived finding that occurs in another tree is waived there too, so this is no failure. A merge conflict is
       // one nevertheless: the work could not be merged.
       if (!GATE_REGISTRY[gate].judgesWithTarget && isOpen(noted, gate, base))
-        return placesJudged(withGate(noted, gate, { errors: 0, inconclusives: 0, ciRetries: 0 }), gate, "pass");
+        return recordReworkOutcome(withGate(noted, gate, { errors: 0, inconclusives: 0, ciRetries: 0 }), gate, "pass");
       return foldFailure(noted, judgement, before, at);
     case "error": {
       const errors = before.errors + 1;
@@ -126,7 +126,7 @@ function foldFailure(state: StoryState, judgement: Judgement, earlier: GateState
     inconclusives: 0,
     rounds: [...before.rounds, round],
   });
-  const known = placesJudged(chargeFailure(next, judgement), gate, "fail");
+  const known = recordReworkOutcome(chargeFailure(next, judgement), gate, "fail");
   return { ...known, failing: { gate, blame: null, approved: false, restored: false } };
 }
 
@@ -158,7 +158,7 @@ export function blameFound(state: StoryState, gate: GateName, blame: Blame, cost
       return { ...refundFailure(next, judgement), failing };
     case "culprit":
     case "multi":
-      return { ...placesUnderSuspicion(next, blamedPlaces(blame)), failing };
+      return { ...recordBlame(next, blamedLocations(blame)), failing };
     case "unmet":
     case "too-broad":
     case "unknown":

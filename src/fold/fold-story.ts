@@ -1,15 +1,15 @@
 import type { EscalationEvent, Recorded, SentBack, StoryEvent } from "../core/events/event.ts";
-import { costOf, spendOn } from "../core/events/event-cost.ts";
+import { eventCost, addEventCost } from "../core/events/event-cost.ts";
 import { PHASES, type Phase } from "../core/stories/story.ts";
 import type { Policy } from "../core/events/policy.ts";
-import { keepingLicense } from "../core/gates/base-failures.ts";
+import { withStartLicense } from "../core/gates/base-failures.ts";
 import type { Dispute, StoryState } from "../core/stories/story-state.ts";
 import { gateState, refundFailure, withGate } from "../decide/charge.ts";
 import { contestedQuestion, withTestsMoved, withoutTestsSeen } from "../decide/contested.ts";
 import { afterProgress } from "../decide/engine-deaths.ts";
 import { invalidateGates, nextGate } from "../decide/gate-status.ts";
-import { blamedPlaces, placesUnderRework } from "../decide/locations.ts";
-import { applyAnswer, pausedAs, undone, withUndo } from "./fold-answer.ts";
+import { blamedLocations, recordRework } from "../decide/locations.ts";
+import { applyAnswer, withPauseIdentity, undoAnswer, withUndo } from "./fold-answer.ts";
 import {
   attemptFinished,
   attemptStarted,
@@ -17,7 +17,7 @@ import {
   backoffMs,
   interruptAttempt,
   isRunningAttempt,
-  paidOnly,
+  addCostOnly,
   workInterrupted,
   workResumed,
 } from "./fold-attempt.ts";
@@ -52,10 +52,10 @@ export function evolveStory(
   around: ProjectFacts,
 ): StoryState {
   const { event, at } = recorded;
-  if (event.type === "answer.undone") return around.mayUndo() ? undone(state) : state;
+  if (event.type === "answer.undone") return around.mayUndo() ? undoAnswer(state) : state;
   // A settled story does not change, but the cost of an agent that was still running is added.
   const open = state.ending === null ? state : reopenStory(state, event);
-  if (open === null) return costOf(event) === null ? state : { ...state, spent: spendOn(state.spent, event) };
+  if (open === null) return eventCost(event) === null ? state : { ...state, spent: addEventCost(state.spent, event) };
   const moved = withApproval(open, applyEvent(open, event, around, at), event);
   const next = afterProgress(open, steady(open, moved, event), event);
   const after = advancePhase(clearStop(next), around.base);
@@ -77,7 +77,7 @@ function steady(before: StoryState, after: StoryState, event: AppliedEvent): Sto
 function applyEvent(state: StoryState, event: AppliedEvent, around: ProjectFacts, at: number): StoryState {
   switch (event.type) {
     case "story.changed":
-      return { ...state, story: keepingLicense(state, event.story) };
+      return { ...state, story: withStartLicense(state, event.story) };
     case "story.started":
       return beginStory(state, around.policy, at);
     case "story.prepared":
@@ -86,9 +86,9 @@ function applyEvent(state: StoryState, event: AppliedEvent, around: ProjectFacts
     case "attempt.started":
       return attemptStarted(state, event, at);
     case "attempt.unclear":
-      return isRunningAttempt(state, event.attempt) ? attemptUnclear(state, event, at) : paidOnly(state, event);
+      return isRunningAttempt(state, event.attempt) ? attemptUnclear(state, event, at) : addCostOnly(state, event);
     case "attempt.finished":
-      return isRunningAttempt(state, event.attempt) ? attemptFinished(state, event, at) : paidOnly(state, event);
+      return isRunningAttempt(state, event.attempt) ? attemptFinished(state, event, at) : addCostOnly(state, event);
     case "gate.started":
       return { ...state, running: { type: "gate", gate: event.gate, since: at, seq: state.seq + 1 }, wait: null };
     case "gate.judged":
@@ -187,12 +187,12 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
       return workResumed(state, event.engine);
     case "story.held":
       return {
-        ...pausedAs(state, event.identity),
+        ...withPauseIdentity(state, event.identity),
         held: true,
         stopping: event.now === true && state.running !== null ? event.by : state.stopping,
       };
     case "story.released":
-      return { ...pausedAs(state, undefined), held: false };
+      return { ...withPauseIdentity(state, undefined), held: false };
     case "policy.applied":
       return { ...state, policy: event.policy };
   }
@@ -206,8 +206,8 @@ function acceptStory(state: StoryState, notes: readonly string[] = [], at: numbe
 /** Sends the work back to a phase, whose product and those of later phases must be made again. */
 function sentBack(state: StoryState, event: SentBack, at: number): StoryState {
   const { gate, route } = event;
-  const places = state.failing?.blame ? blamedPlaces(state.failing.blame) : [];
-  const watching = gate === "person" ? state : placesUnderRework(state, gate, places, at);
+  const places = state.failing?.blame ? blamedLocations(state.failing.blame) : [];
+  const watching = gate === "person" ? state : recordRework(state, gate, places, at);
   const moved = route.phase === state.phase ? watching : atPhase(watching, route.phase);
   return {
     ...moved,
@@ -270,7 +270,7 @@ type Adjudicated = Extract<FoldedEvent, { type: "finding.adjudicated" }>;
 function applyRuling(state: StoryState, event: Adjudicated): StoryState {
   const { finding, upheld, by, reason } = event;
   const dispute = state.disputes.find((each) => each.finding === finding);
-  const paid: StoryState = { ...state, running: null, spent: spendOn(state.spent, event) };
+  const paid: StoryState = { ...state, running: null, spent: addEventCost(state.spent, event) };
   if (dispute === undefined) return paid;
   return upheld
     ? findingStands(paid, dispute, reason === "" ? by : `${by}: ${reason}`)

@@ -85,7 +85,7 @@ function isAccepted(run: RunState, id: StoryState["story"]["id"]): boolean {
 }
 
 function placeFor(run: RunState, state: StoryState): StoryState["queued"] {
-  if (state.ending === null && state.running !== null && goesOn(state.running))
+  if (state.ending === null && state.running !== null && needsNextCommand(state.running))
     return { lane: "engine", key: orderKey(state, 0) };
   const stops = obstacle(run, state);
   if (stops !== null && stops !== "story") return null;
@@ -99,7 +99,7 @@ function placeFor(run: RunState, state: StoryState): StoryState["queued"] {
 }
 
 /** Whether the running step needs another command: its agent is asked again, or outlived its engine. */
-const goesOn = (running: Running): boolean =>
+const needsNextCommand = (running: Running): boolean =>
   running.resumed === true || (running.type === "attempt" && running.unclear > 0);
 
 /** Returns a key that sorts by kind of work, then priority, then age. */

@@ -1,5 +1,5 @@
 import type { Escalation } from "../../src/core/stories/escalation.ts";
-import { saysNothing } from "../../src/decide/escalation-text.ts";
+import { isEmptyPhrase } from "../../src/decide/escalation-text.ts";
 
 /**
  * "Needs a human" is not a question. Says what is missing for a person to be able to act; empty when nothing is: one
@@ -10,14 +10,14 @@ export function escalationProblems(escalation: Escalation): string[] {
   const facts = factsOf(escalation);
   const namesFact = (text: string): boolean => facts.some((fact) => text.toLowerCase().includes(fact));
   const problems: string[] = [];
-  if (!question.trim().endsWith("?") || saysNothing(question)) problems.push("there is no question to answer");
-  if (saysNothing(assessment)) problems.push("it does not say why it stopped");
+  if (!question.trim().endsWith("?") || isEmptyPhrase(question)) problems.push("there is no question to answer");
+  if (isEmptyPhrase(assessment)) problems.push("it does not say why it stopped");
   else if (!namesFact(assessment)) problems.push("why it stopped names nothing that is known");
-  if (saysNothing(recommendation)) problems.push("it recommends nothing");
+  if (isEmptyPhrase(recommendation)) problems.push("it recommends nothing");
   else if (!namesFact(recommendation)) problems.push("what it recommends names nothing that is known");
   if (new Set(options.map(({ verb }) => verb)).size < 2) problems.push("there is nothing to choose between");
-  if (options.some(({ does }) => saysNothing(does))) problems.push("an answer does not say what it will do");
-  if (options.some(({ cost }) => saysNothing(cost))) problems.push("an answer does not say what it will cost");
+  if (options.some(({ does }) => isEmptyPhrase(does))) problems.push("an answer does not say what it will do");
+  if (options.some(({ cost }) => isEmptyPhrase(cost))) problems.push("an answer does not say what it will cost");
   return problems;
 }
 

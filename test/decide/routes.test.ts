@@ -8,11 +8,11 @@ import { affects, invalidateGates, isOpen } from "../../src/decide/gate-status.t
 import { languageOf } from "../../src/core/stories/language.ts";
 import { routeFailure, routeForPerson } from "../../src/decide/route.ts";
 import {
-  blamedPlaces,
-  placesForgiven,
-  placesJudged,
-  placesUnderRework,
-  placesUnderSuspicion,
+  blamedLocations,
+  resetLocations,
+  recordReworkOutcome,
+  recordRework,
+  recordBlame,
   troubleSpot,
 } from "../../src/decide/locations.ts";
 import { newStory } from "../../src/fold/new-state.ts";
@@ -48,18 +48,18 @@ describe("languageOf", () => {
 
 describe("locations under rework", () => {
   it("are the first suspect of a culprit, all of several, and otherwise none", () => {
-    expect(blamedPlaces(blame("culprit", suspect("a.ts"), suspect("b.ts")))).toEqual(["a.ts"]);
-    expect(blamedPlaces(blame("multi", suspect("a.ts", "login"), suspect("b.ts"), suspect("b.ts")))).toEqual([
+    expect(blamedLocations(blame("culprit", suspect("a.ts"), suspect("b.ts")))).toEqual(["a.ts"]);
+    expect(blamedLocations(blame("multi", suspect("a.ts", "login"), suspect("b.ts"), suspect("b.ts")))).toEqual([
       "a.ts#login",
       "b.ts",
     ]);
-    expect(blamedPlaces(blame("unmet", suspect("a.ts")))).toEqual([]);
+    expect(blamedLocations(blame("unmet", suspect("a.ts")))).toEqual([]);
   });
 
   it("may have any name", () => {
-    const odd = placesUnderRework(placesUnderSuspicion(STATE, ["__proto__"]), "checks", ["__proto__"], 5);
+    const odd = recordRework(recordBlame(STATE, ["__proto__"]), "checks", ["__proto__"], 5);
     expect(Object.keys(odd.locations)).toEqual(["__proto__"]);
-    const judged = placesJudged(odd, "checks", "fail");
+    const judged = recordReworkOutcome(odd, "checks", "fail");
     const failing = {
       gate: "checks",
       blame: blame("culprit", suspect("__proto__")),
@@ -69,14 +69,14 @@ describe("locations under rework", () => {
     expect(troubleSpot({ ...judged, failing }, 1)).toBe("__proto__");
     expect(troubleSpot({ ...STATE, failing }, 1)).toBeNull();
     expect(troubleSpot(STATE, 1)).toBeNull();
-    expect(Object.values(placesForgiven(judged).locations)[0]?.sincePass).toBe(0);
+    expect(Object.values(resetLocations(judged).locations)[0]?.sincePass).toBe(0);
   });
 
   it("get their outcome only from the gate that sent them back", () => {
-    const watched = placesUnderRework(STATE, "checks", ["a.ts"], 5);
-    expect(placesJudged(watched, "review", "pass")).toBe(watched);
-    expect(placesUnderRework(STATE, "checks", [], 5)).toBe(STATE);
-    expect(placesForgiven(STATE)).toBe(STATE);
+    const watched = recordRework(STATE, "checks", ["a.ts"], 5);
+    expect(recordReworkOutcome(watched, "review", "pass")).toBe(watched);
+    expect(recordRework(STATE, "checks", [], 5)).toBe(STATE);
+    expect(resetLocations(STATE)).toBe(STATE);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
-import type { HeardComment } from "../../src/core/events/event.ts";
+import type { AnsweredComment } from "../../src/core/events/event.ts";
 import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import { composeBrief, type BriefMaterial } from "../../src/decide/compose-brief.ts";
 import { answer, story } from "../kit/story-world.ts";
@@ -8,7 +8,7 @@ import { begin, commandsOf, runScript, stateOf, foldEvents } from "../seeds/scri
 
 const POLICY = { ...presetPolicy("story"), deliver: "pull-request" } as const;
 const accepted = () => runScript(begin(POLICY, story("a"))).run;
-const comment = (id: string, message: string): HeardComment => ({
+const comment = (id: string, message: string): AnsweredComment => ({
   id,
   finding: identifyFinding({ severity: "major", category: "review-comment", message, source: "ada", file: "src/a.ts" }),
 });

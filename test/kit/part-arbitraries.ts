@@ -23,7 +23,7 @@ import {
   storyId,
   treeId,
 } from "../../src/core/events/ids.ts";
-import { PHASES, SHELVES, type Story, TDD_PHASES } from "../../src/core/stories/story.ts";
+import { PHASES, STORY_FOLDERS, type Story, TDD_PHASES } from "../../src/core/stories/story.ts";
 import { AUTONOMIES, type GateRules, PRESETS, type Policy } from "../../src/core/events/policy.ts";
 import { RESULTS } from "../../src/core/events/error.ts";
 import { type Route, type Scope, TEST_POLICIES } from "../../src/core/stories/scope.ts";
@@ -279,7 +279,7 @@ export const story: fc.Arbitrary<Story> = recordOf(
     labels: texts,
     dependsOn: list(storyName),
     criteria: list(recordOf({ id: text, text })),
-    shelf: fc.constantFrom(...SHELVES),
+    shelf: fc.constantFrom(...STORY_FOLDERS),
     body: text,
     completed: list(phase),
   },

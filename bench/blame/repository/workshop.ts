@@ -18,7 +18,7 @@ import { createChecksGate } from "../../../src/gates/checks/checks-gate.ts";
 import { createExperimentRunner } from "../../../src/adapters/git/experiment-runner.ts";
 import { createWorktrees } from "../../../src/adapters/git/worktree/worktrees.ts";
 import { createCommandTrial } from "../../../src/gates/checks/command-trial.ts";
-import { printedIn } from "../../../src/core/gates/check-output.ts";
+import { outputOfLog } from "../../../src/core/gates/check-output.ts";
 import type { Judgement } from "../../../src/core/gates/gate.ts";
 import { type TreeId, evidenceId, storyId, treeId } from "../../../src/core/events/ids.ts";
 import type { Evidence } from "../../../src/ports/evidence.ts";
@@ -147,7 +147,7 @@ function suiteRunner({
     const control = { signal: SIGNAL, onOutput: () => undefined };
     const judgement = await under(trouble, () => gate.run(request, control));
     const log = judgement.evidence[0] === undefined ? null : await evidence.read(judgement.evidence[0]);
-    const output = log === null ? judgement.summary : printedIn(log);
+    const output = log === null ? judgement.summary : outputOfLog(log);
     const { result } = judgement;
     const ran = { passed: result === "pass", failed: result === "fail", output, judgement, log };
     if (trouble === undefined) known.set(tree, ran);

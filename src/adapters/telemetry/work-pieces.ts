@@ -1,7 +1,7 @@
 import type { AttemptSummary } from "../../core/stories/attempt.ts";
 import type { Cost, Event } from "../../core/events/event.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
-import { leavesUndoOpen } from "../../core/stories/escalation.ts";
+import { keepsUndo } from "../../core/stories/escalation.ts";
 import type { StoredEvent } from "../../ports/journal.ts";
 import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 
@@ -45,7 +45,7 @@ export function piecesIn(
   return lines.map((line, index) => {
     const ended: WorkPiece[] = [];
     // A question ends with its answer. Only the worker that acts on the answer reports it, so that it is reported once.
-    if (answered !== null && !leavesUndoOpen(line.event) && line.event.type !== "person.answered") {
+    if (answered !== null && !keepsUndo(line.event) && line.event.type !== "person.answered") {
       if (line.event.type !== "answer.undone") ended.push(answered);
       answered = null;
     }

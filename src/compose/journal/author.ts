@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { chmod, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { authorityRefusal, type EarlierWords, type EventAuthor } from "../../core/events/authority.ts";
+import { authorityRefusal, type EarlierIdentities, type EventAuthor } from "../../core/events/authority.ts";
 import { RemandError } from "../../core/events/error.ts";
 import type { Event } from "../../core/events/event.ts";
 import { sha256 } from "../../stdx/sha256.ts";
@@ -39,7 +39,7 @@ import { stateFolder } from "../state-folder.ts";
 type EnvVariables = Readonly<Record<string, string | undefined>>;
 
 /** Throws unless the author may write the events. All events that a person can cause are checked here. */
-export function assertAuthority(author: EventAuthor, events: readonly Event[], earlier: EarlierWords = {}): void {
+export function assertAuthority(author: EventAuthor, events: readonly Event[], earlier: EarlierIdentities = {}): void {
   const refusal = authorityRefusal(author, events, earlier);
   if (refusal !== null) throw new RemandError("not-a-person", refusal.message, refusal.hint);
 }

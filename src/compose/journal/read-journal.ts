@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { KEPT_FROM_AGENTS, isHiddenText } from "../../core/gates/check-output.ts";
+import { HIDDEN_OUTPUT_NOTICE, isHiddenText } from "../../core/gates/check-output.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Journal, JournalReader } from "../../ports/journal.ts";
 import type * as SqliteAdapter from "../../adapters/journal/sqlite-journal.ts";
@@ -118,7 +118,7 @@ function withoutHidden(evidence: Evidence, isPerson: () => Promise<boolean>): Ev
     ...evidence,
     async read(id) {
       const text = await evidence.read(id);
-      return text !== null && isHiddenText(text) && !(await isPerson()) ? KEPT_FROM_AGENTS : text;
+      return text !== null && isHiddenText(text) && !(await isPerson()) ? HIDDEN_OUTPUT_NOTICE : text;
     },
   };
 }

@@ -10,7 +10,7 @@ export type EventAuthor =
   | { readonly type: "claim" | "agent"; readonly why: string };
 
 /** How the authors of the earlier events are known that an event ends: of a pause, and of the stop of a run. */
-export interface EarlierWords {
+export interface EarlierIdentities {
   readonly pausedAs?: Identity | undefined;
   readonly haltedAs?: Identity | undefined;
 }
@@ -24,7 +24,7 @@ export interface AuthorityRefusal {
 export function authorityRefusal(
   author: EventAuthor,
   events: readonly Event[],
-  earlier: EarlierWords = {},
+  earlier: EarlierIdentities = {},
 ): AuthorityRefusal | null {
   if (author.type === "person") return null;
   if (author.type === "agent")
@@ -43,7 +43,7 @@ export function authorityRefusal(
 }
 
 /** Names what an event grants, lets through or ends; `null` if a claim may do it (stop, send back). */
-function powerOf(event: Event, { pausedAs = "claim", haltedAs = "claim" }: EarlierWords): string | null {
+function powerOf(event: Event, { pausedAs = "claim", haltedAs = "claim" }: EarlierIdentities): string | null {
   switch (event.type) {
     case "person.answered":
       return VERBS_OF_A_CLAIM.has(event.answer.verb) ? null : event.answer.verb;

@@ -69,7 +69,7 @@ export interface SourceLocation {
 }
 
 /** Sorts problems in reading order: files in the order of their first problem, and each file from top to bottom. */
-export function inOrderOfPlace(problems: readonly Problem[]): readonly Problem[] {
+export function sortByLocation(problems: readonly Problem[]): readonly Problem[] {
   const files = [...new Set(problems.map(({ file }) => file))];
   return problems.toSorted(
     (a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column,

@@ -10,7 +10,7 @@ export interface EventCost {
 }
 
 /** Returns what an event used; `null` if it uses nothing. Every sum of money goes by this rule. */
-export function costOf(event: Event): EventCost | null {
+export function eventCost(event: Event): EventCost | null {
   switch (event.type) {
     case "attempt.finished":
     case "attempt.unclear":
@@ -31,8 +31,8 @@ export function costOf(event: Event): EventCost | null {
 }
 
 /** Adds what an event used to what was spent before. */
-export function spendOn(spent: Spent, event: Event): Spent {
-  const cost = costOf(event);
+export function addEventCost(spent: Spent, event: Event): Spent {
+  const cost = eventCost(event);
   return cost === null ? spent : spend(spent, cost.used, cost.isPaid);
 }
 

@@ -52,4 +52,4 @@ export type FailedHow = (typeof FAILED_HOW)[number];
 /** A person's answer: who gave it, and what it is about. */
 export type Answer = Stored<typeof answerSchema>;
 
-export type HeardComment = NonNullable<Answer["comments"]>[number];
+export type AnsweredComment = NonNullable<Answer["comments"]>[number];

@@ -117,7 +117,7 @@ export function targetsNotFailing(state: StoryState): readonly string[] {
  * Returns a story as its file has it now, with the license to change tests that it had when it started. A later edit of
  * the file grants no license, because an agent may have made it.
  */
-export function keepingLicense({ startedAt, story: before }: StoryState, now: Story): Story {
+export function withStartLicense({ startedAt, story: before }: StoryState, now: Story): Story {
   if (startedAt === null) return now;
   const { tests: _later, ...others } = now;
   return before.tests === undefined ? others : { ...others, tests: before.tests };

@@ -9,7 +9,7 @@ export const markHidden = (text: string): string => (isHiddenText(text) ? text :
 export const isHiddenText = (text: string): boolean => text.startsWith(`${MARK}\n`);
 
 /** What agents and unidentified readers get instead of such output. */
-export const KEPT_FROM_AGENTS =
+export const HIDDEN_OUTPUT_NOTICE =
   "This is the output of hidden checks. It is shown to an identified person only: in a terminal, or with REMAND_TOKEN.\n";
 
 /** Formats everything about a run of hidden checks. */
@@ -75,7 +75,7 @@ export function checkLogText({ check, environment, command, ending, output }: Ch
 }
 
 /** Returns the output of the check itself. A text of another form is all output. */
-export function printedIn(log: string): string {
+export function outputOfLog(log: string): string {
   if (!log.startsWith("check: ")) return log;
   const end = log.indexOf("\n\n");
   return end < 0 ? "" : log.slice(end + 2);

@@ -155,12 +155,12 @@ export function disputable(state: StoryState, gate: GateName | null): readonly F
   const last = gate === null ? null : (state.gates[gate]?.last ?? null);
   if (gate === null || last === null) return [];
   return last.findings.filter(
-    (finding) => last.blocking.includes(finding.id) && undisputable(state, gate, finding) === null,
+    (finding) => last.blocking.includes(finding.id) && disputeRefusal(state, gate, finding) === null,
   );
 }
 
 /** Says why a finding cannot be disputed, in a phrase that follows its name; `null` if it can be. */
-export function undisputable(state: StoryState, gate: GateName, { id, stage }: Finding): string | null {
+export function disputeRefusal(state: StoryState, gate: GateName, { id, stage }: Finding): string | null {
   // Output of a command is not an opinion. A reviewer's finding is one, and so is a rule about a diff.
   const { refusesByRule, stageOfRuns } = GATE_REGISTRY[gate];
   const isOpinion = isReviewed(gate) || refusesByRule;

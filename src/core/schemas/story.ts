@@ -2,7 +2,7 @@ import { z } from "zod";
 import { SPENT_BUDGETS } from "../stories/budget.ts";
 import { TEST_POLICIES } from "../stories/scope.ts";
 import { INCOMPLETE_CATEGORIES } from "../stories/reading.ts";
-import { PHASES, SHELVES, TDD_PHASES } from "../stories/story.ts";
+import { PHASES, STORY_FOLDERS, TDD_PHASES } from "../stories/story.ts";
 import { amount, count, doer, roleNameSchema, storyIdSchema, text, texts } from "./scalars.ts";
 
 const criterionSchema = z.strictObject({
@@ -23,7 +23,7 @@ export const storySchema = z.strictObject({
   dependsOn: z.array(storyIdSchema),
   criteria: z.array(criterionSchema),
   /** A story in the backlog is not worked on until a person makes it ready. */
-  shelf: z.enum(SHELVES),
+  shelf: z.enum(STORY_FOLDERS),
   /** The whole text below the front matter, which tells the agent what to do. */
   body: text,
   /** Phases whose product exists already (`research_complete` and similar, S4.29). */

@@ -209,7 +209,7 @@ const MOST_LISTED = 10;
 export const times = (count: number): string => countText(count, "time");
 
 /** Events that may follow an answer and still let it be undone: none of them touches the work. */
-const LEAVES_IT_OPEN: ReadonlySet<Event["type"]> = new Set<Event["type"]>([
+const KEEP_UNDO: ReadonlySet<Event["type"]> = new Set<Event["type"]>([
   "work.sent-back",
   "grace.granted",
   "escalation.raised",
@@ -221,7 +221,7 @@ const LEAVES_IT_OPEN: ReadonlySet<Event["type"]> = new Set<Event["type"]>([
   "policy.applied",
 ]);
 
-export const leavesUndoOpen = (event: Event): boolean => LEAVES_IT_OPEN.has(event.type);
+export const keepsUndo = (event: Event): boolean => KEEP_UNDO.has(event.type);
 
 /** The parts of the run that are needed: which stories depend on which, and which have started. */
 type UndoContext = Pick<RunState, "dependents"> & {

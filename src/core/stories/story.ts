@@ -25,8 +25,8 @@ export function bareStory(id: StoryId, title: string, more: Partial<Story> = {})
 }
 
 /** The four folders (S4.28) that a story's file can be in. */
-export const SHELVES = ["backlog", "ready", "in-progress", "done"] as const;
-export type StoryFolder = (typeof SHELVES)[number];
+export const STORY_FOLDERS = ["backlog", "ready", "in-progress", "done"] as const;
+export type StoryFolder = (typeof STORY_FOLDERS)[number];
 
 export const STATUSES = [
   "backlog",

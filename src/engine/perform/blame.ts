@@ -1,7 +1,7 @@
 import type { AttemptSummary } from "../../core/stories/attempt.ts";
 import type { Blame, Suspect } from "../../core/blame/blame.ts";
 import type { ChangedHunk } from "../../core/blame/change.ts";
-import { printedIn } from "../../core/gates/check-output.ts";
+import { outputOfLog } from "../../core/gates/check-output.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { stepOf } from "../../decide/blame/outcome.ts";
@@ -69,7 +69,7 @@ async function searchBlame(
   try {
     const testPaths = state.policy?.scope.testPaths ?? [];
     const given = {
-      output: printedIn(output),
+      output: outputOfLog(output),
       root: path,
       base,
       tree: judgement.tree,

@@ -1,5 +1,5 @@
 import { STORY_ID_PATTERN, type StoryId, roleName, storyId, storyIdFault } from "../../core/events/ids.ts";
-import { type Phase, SHELVES, type StoryFolder, type Story } from "../../core/stories/story.ts";
+import { type Phase, STORY_FOLDERS, type StoryFolder, type Story } from "../../core/stories/story.ts";
 import type { SourceLocation, Problem } from "../../core/events/error.ts";
 import { markdownLines, lineIndex } from "../../stdx/text-lines.ts";
 import { nearMiss } from "../../stdx/plain-text.ts";
@@ -86,7 +86,7 @@ function storyOf(file: MarkdownFile, fields: FieldReader, name: string, problems
     labels: fields.texts("labels") ?? [],
     dependsOn: dependencies(fields),
     criteria: withExcuses(criteriaOf(file, problems), fields, file.fields?.["excused"]),
-    shelf: shelfOf(fields),
+    shelf: folderOf(fields),
     body,
     completed: completedPhases(fields),
     ...(maxReworks === undefined ? {} : { maxReworks }),
@@ -171,14 +171,14 @@ function fileProblem(file: string, message: string, hint: string): Problem {
   return { file, line: 1, column: 1, severity: "error", message, hint };
 }
 
-function shelfOf(fields: FieldReader): StoryFolder {
+function folderOf(fields: FieldReader): StoryFolder {
   const status = fields.text("status");
   // A story without a status is ready: a person added it to be done.
   if (status === undefined) return "ready";
-  const shelf = SHELVES.find((known) => known === status.trim().toLowerCase().replaceAll(/[ _]/g, "-"));
-  if (shelf !== undefined) return shelf;
-  const meant = nearMiss(status, SHELVES);
-  const hint = meant === undefined ? `Write one of ${SHELVES.join(", ")}.` : `did you mean "${meant}"?`;
+  const folder = STORY_FOLDERS.find((known) => known === status.trim().toLowerCase().replaceAll(/[ _]/g, "-"));
+  if (folder !== undefined) return folder;
+  const meant = nearMiss(status, STORY_FOLDERS);
+  const hint = meant === undefined ? `Write one of ${STORY_FOLDERS.join(", ")}.` : `did you mean "${meant}"?`;
   fields.complain("status", `"${shorten(status)}" is not a status`, hint);
   return "backlog";
 }

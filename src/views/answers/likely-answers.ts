@@ -5,7 +5,7 @@ import {
   type EscalationReason,
   asksForMerge,
   asksForRetry,
-  leavesUndoOpen,
+  keepsUndo,
   needsMessage,
   undoRefusal,
 } from "../../core/stories/escalation.ts";
@@ -175,5 +175,5 @@ export function tooLate(story: StoryId, why: string): RemandError {
 export function isLastUndoHeard(lines: readonly Recorded[]): boolean {
   const at = lines.findLastIndex(({ event }) => event.type === "answer.undone");
   const answered = lines.findLastIndex(({ event }, i) => i < at && event.type === "person.answered");
-  return answered >= 0 && lines.slice(answered + 1, at).every(({ event }) => leavesUndoOpen(event));
+  return answered >= 0 && lines.slice(answered + 1, at).every(({ event }) => keepsUndo(event));
 }

@@ -3,7 +3,7 @@ import type { BudgetName } from "../../core/stories/budget.ts";
 import { RemandError } from "../../core/events/error.ts";
 import type { AnswerVerb, Escalation } from "../../core/stories/escalation.ts";
 import type { Answer } from "../../core/events/event.ts";
-import { type Finding, disputable, undisputable } from "../../core/gates/finding.ts";
+import { type Finding, disputable, disputeRefusal } from "../../core/gates/finding.ts";
 import { GATES, type GateName } from "../../core/gates/gate.ts";
 import type { Fingerprint, StoryId } from "../../core/events/ids.ts";
 import type { Phase } from "../../core/stories/story.ts";
@@ -208,7 +208,7 @@ function checkDispute(state: StoryState | null, gate: GateName | null, findings:
   if (state === null || gate === null)
     throw new RemandError("usage", "these findings are not of one gate", "Dispute those of each gate by themselves.");
   for (const finding of knownFindings(state, gate)) {
-    const why = findings.includes(finding.id) ? undisputable(state, gate, finding) : null;
+    const why = findings.includes(finding.id) ? disputeRefusal(state, gate, finding) : null;
     if (why !== null) throw new RemandError("usage", `the finding ${finding.id} ${why}`, others);
   }
 }

@@ -1,5 +1,5 @@
 import { addUsd } from "../../core/stories/budget.ts";
-import { costOf } from "../../core/events/event-cost.ts";
+import { eventCost } from "../../core/events/event-cost.ts";
 import type { Cost, Event, Recorded } from "../../core/events/event.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
 import { byText, entries } from "../../stdx/sorted-map.ts";
@@ -155,7 +155,7 @@ const causeOf = (reworkOf: string | null): string =>
   reworkOf === null ? "first attempts" : `rework after ${reworkOf}`;
 
 function spentOn(event: Event): CostSums {
-  const { used, isPaid } = costOf(event) ?? { used: { durationMs: 0 }, isPaid: false };
+  const { used, isPaid } = eventCost(event) ?? { used: { durationMs: 0 }, isPaid: false };
   const { costUsd, tokens = 0, durationMs }: Cost = used;
   const costUnknown = isPaid && costUsd === undefined;
   return { ...NOTHING, costUsd: costUsd ?? 0, costUnknown, tokens, timeMs: durationMs, times: 1 };
@@ -213,7 +213,7 @@ function emptyDay(date: string): DayMetrics {
 }
 
 function count(day: DayMetrics, { event }: Recorded): void {
-  const cost = costOf(event);
+  const cost = eventCost(event);
   day.costUsd = addUsd(day.costUsd, cost?.used.costUsd ?? 0);
   day.costUnknown ||= cost?.isPaid === true && cost.used.costUsd === undefined;
   switch (event.type) {

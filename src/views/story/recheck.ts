@@ -33,8 +33,8 @@ export interface GateRecheck {
 }
 
 /**
- * Lists which gates judged again after each change, and which kept their judgement, with reasons (law 6). The rule is
- * the one by which the fold invalidates judgements; what happened is read from the events.
+ * Lists which gates ran again after each change, and which kept their judgement, with reasons. A gate runs again only
+ * if a change could alter what it saw, by the same rule as in the fold; what happened is read from the events.
  */
 export function rechecks(lines: readonly Recorded[], policy: Policy | null): Recheck[] {
   if (policy === null) return [];

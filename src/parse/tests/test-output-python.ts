@@ -152,13 +152,24 @@ export function readUnittest(lines: readonly string[]): RecognizedOutput | null 
   const notLoaded = failures.flatMap(({ test, file }) =>
     test?.startsWith("unittest.loader._FailedTest") === true ? (file ?? test) : [],
   );
+  // Skipped subtests are counted as well, so there may be more of them than tests.
+  const passed = skipped > ran ? Math.min(ran - failed, passesIn(lines)) : ran - failed - skipped;
   return {
     runner: "unittest",
-    counts: testCounts(Math.max(0, ran - failed - skipped), failed, skipped),
-    ranTests: ran > skipped,
+    counts: testCounts(Math.max(0, passed), failed, skipped),
+    ranTests: skipped > ran ? passed + failed > 0 : ran > skipped,
     failures,
     notLoaded,
   };
+}
+
+/** Counts the tests that passed by what unittest prints for each: a dot, or `ok` behind its name. */
+function passesIn(lines: readonly string[]): number {
+  const dots = lines
+    .filter((line) => /^[.sFExu]+$/.test(line))
+    .join("")
+    .replaceAll(/[^.]/g, "").length;
+  return dots + lines.filter((line) => line.endsWith(" ... ok")).length;
 }
 
 /**

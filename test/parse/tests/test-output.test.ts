@@ -168,6 +168,16 @@ describe("test runners", () => {
     ]);
   });
 
+  test("of unittest: skipped subtests may be more than the tests that ran", () => {
+    const ended = (marks: string): string => `${marks}\n${"-".repeat(70)}\nRan 3 tests in 0.001s\n\nOK (skipped=5)\n`;
+    expect(read(ended("..sssss"))).toMatchObject({ ranTests: true, counts: { passed: 2, failed: 0, skipped: 5 } });
+    expect(read(ended("test_a (t.T.test_a) ... ok\ntest_b (t.T.test_b) ... skipped 'no'"))).toMatchObject({
+      ranTests: true,
+      counts: { passed: 1 },
+    });
+    expect(read(ended("sssss")).ranTests).toBe(false);
+  });
+
   test("two runs in one output are added up; a run without counts makes the sum unknown", () => {
     expect(read(sample("vitest") + sample("pytest")).counts).toEqual({ total: 9, passed: 2, failed: 5, skipped: 2 });
     expect(read(sample("vitest") + sample("vitest")).counts?.total).toBe(8);

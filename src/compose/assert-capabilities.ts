@@ -13,7 +13,7 @@ import { inTurn } from "../gates/review/ask-reviewer.ts";
  * Returns the policy as it can be carried out here. A policy that cannot work is refused before anything starts, with
  * the setting that helps.
  */
-export function ablePolicy(
+export function assertPolicyCapabilities(
   policy: Policy,
   gates: ReadonlySet<GateName>,
   { canDeliver, config }: { readonly canDeliver: boolean; readonly config: Pick<Config, "gates" | "forge"> },

@@ -20,7 +20,7 @@ import type { Outbox } from "../ports/notifier.ts";
 import type { KnownFlake } from "../gates/checks/flakes.ts";
 import { type Flake, noteFlakes } from "../views/board/flakes.ts";
 import { baseWaitMs } from "./checks/base-runs.ts";
-import { ablePolicy, assertReviewers } from "./assert-capabilities.ts";
+import { assertPolicyCapabilities, assertReviewers } from "./assert-capabilities.ts";
 import { checkVariablesOf } from "./checks/check-variables.ts";
 import { environmentWith, ownPythonOf } from "./checks/own-python.ts";
 import { deliveryOf } from "./delivery.ts";
@@ -78,7 +78,7 @@ export async function engineWorld(
   const own = { state: stateFolder(root).path, flakes: knownFlakes(journal), hidden };
   const gates = gatesOf(plan, { ...shared, ...own });
   const able = { canDeliver: integration !== null, config: plan.config };
-  const policy = ablePolicy(plan.policy, new Set(gates.keys()), able);
+  const policy = assertPolicyCapabilities(plan.policy, new Set(gates.keys()), able);
   await assertReviewers(policy, roleRegistry, plan.stories);
   const queue = (): EngineWorld["queue"] => createLocalQueue({ limits: { ...policy.concurrency, engine: 100 }, clock });
   const seen = environmentWith(checkVariablesOf(env, plan.config).seen, python, start);

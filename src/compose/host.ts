@@ -68,9 +68,9 @@ async function appendEach(
   env: Readonly<Record<string, string | undefined>>,
   streams: readonly StreamEvents[],
 ): Promise<void> {
-  const { tellEach } = await import("./journal/append-answer.ts");
+  const { appendAnswers } = await import("./journal/append-answer.ts");
   const { speakerIn } = await import("./journal/author.ts");
-  await tellEach(root, db, streams, await speakerIn(root, env), env);
+  await appendAnswers(root, db, streams, await speakerIn(root, env), env);
 }
 
 /** Offers MCP tools to the program that started this one, until the input ends. */

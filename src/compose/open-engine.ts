@@ -28,7 +28,7 @@ import { assertCheckout } from "../adapters/git/worktree/start-commit.ts";
 import { type PrCommentPoller, prCommentPoller } from "./delivery.ts";
 import { notificationsOf } from "./notifications/local-notifications.ts";
 import { engineWorld } from "./engine-world.ts";
-import { isUnderWay, leavePlaces, localPlaces } from "./workspaces.ts";
+import { isUnderWay, removeEndedWorktrees, localWorkspaces } from "./workspaces.ts";
 import { createStoryNotes, registerStories } from "./note-stories.ts";
 import { openJournal } from "./journal/open-journal.ts";
 import { pushReceipts } from "../adapters/git/receipts.ts";
@@ -84,7 +84,7 @@ async function createSession(
   const telemetry = await telemetryOf({ root, worker: null, journal, onNotice: (text) => plan.onNotice?.(text) });
   const noted = { ...plan, watcher: telemetry.watcher(notifications.watcher) };
   const sandboxes = await sandboxesOf(root, plan.config, env, (text) => plan.onNotice?.(text), plan.hidden);
-  const { inPlace, ...places } = localPlaces(root, folder, noted, env, sandboxes);
+  const { inPlace, ...places } = localWorkspaces(root, folder, noted, env, sandboxes);
   const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
   const observed = telemetry.journal(journal);
   const stored = { journal: observed, outbox: observed.outbox, evidence, agentRuns: agentRunsIn(folder.runs, env) };
@@ -97,7 +97,7 @@ async function createSession(
   await places.start.open(isUnderWay(ledger.state()));
   await receipts.catchUp(ledger.state());
   const interrupted = await recover(ledger, world, "died");
-  if (inPlace === null) await leavePlaces(folder.path, ledger.state(), world.workspace);
+  if (inPlace === null) await removeEndedWorktrees(folder.path, ledger.state(), world.workspace);
   await bringUpToDate(ledger, plan.stories, policy);
   const only = askedStories(plan, ledger.state());
   const comments = prCommentPoller(ledger, world, only, plan.config.people, (text) => plan.onNotice?.(text));
@@ -118,7 +118,7 @@ async function createSession(
       return state;
     },
     tell: (stream, events) => appendAs(speaker, ledger, stream, events),
-    ...hearing(ledger, journal, only, comments),
+    ...sessionInputs(ledger, journal, only, comments),
     undo: (story) => undone(inPlace, story),
     close: async () => {
       try {
@@ -188,7 +188,7 @@ function agentRunsIn(folder: string, env: Engine["env"]): SupervisedAgents | und
 }
 
 /** Accepts new stories and messages while the engine is running. */
-function hearing(
+function sessionInputs(
   ledger: Ledger,
   journal: EngineWorld["journal"],
   only: Set<StoryId> | null,

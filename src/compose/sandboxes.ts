@@ -6,7 +6,7 @@ import { type SandboxRequest, type Sandboxes, openSandboxes } from "../adapters/
 import { userFile } from "../app/load-config.ts";
 import type { Config } from "../config/config.ts";
 import { type HiddenSource, hiddenInSandbox } from "./hidden-files.ts";
-import { commandOf } from "./checks/own-python.ts";
+import { normalizeCommand } from "../config/normalize-command.ts";
 import { privateHomeOf } from "./workspaces.ts";
 import { stateFolder } from "./state-folder.ts";
 
@@ -50,7 +50,7 @@ export async function sandboxRequest(
       read: [PACKAGE, dirname(process.execPath), ...sandbox.read.map(expand)],
       write: sandbox.write.map(expand),
       variables,
-      checks: Object.values(gates).flatMap((gate) => gate.commands.map((each) => commandOf(each).run)),
+      checks: Object.values(gates).flatMap((gate) => gate.commands.map((each) => normalizeCommand(each).run)),
     },
     project: {
       top: repository?.top ?? root,

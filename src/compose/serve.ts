@@ -24,7 +24,7 @@ import { shownSecrets } from "./project-evidence.ts";
 import { createServerNotifications, type ServerNotifications } from "../app/notifications/server-notifications.ts";
 import { speakerIn } from "./journal/author.ts";
 import { stateFolder } from "./state-folder.ts";
-import { tellEach } from "./journal/append-answer.ts";
+import { appendAnswers } from "./journal/append-answer.ts";
 
 /** The built pages, next to the program. */
 const BUILT = fileURLToPath(new URL("../web/", import.meta.url));
@@ -48,7 +48,7 @@ export async function serve(
     secrets: await shownSecrets(root, plan.redact),
     assets: await assetsIn(plan.assets ?? BUILT),
     openView: () => openView(root, db, () => Promise.resolve(speaker.type === "person")),
-    appendEach: (streams, known) => tellEach(root, db, streams, speaker, env, known),
+    appendEach: (streams, known) => appendAnswers(root, db, streams, speaker, env, known),
     verify: () => plan.verify(),
     health: () => plan.health(),
     placeOf: (story) => [join(worktrees, story)].find((path) => existsSync(path)) ?? null,

@@ -33,14 +33,14 @@ export interface WorkspaceLocations {
 }
 
 /** On one machine: a worktree for each story, or the checkout itself. */
-export function localPlaces(
+export function localWorkspaces(
   root: string,
   folder: StateFolder,
   plan: RunPlan,
   env: Readonly<Record<string, string | undefined>>,
   sandboxes: Sandboxes,
 ): WorkspaceLocations & { readonly inPlace: InPlace | null } {
-  const options = placeOptions(root, folder, plan, env, sandboxes);
+  const options = workspaceOptions(root, folder, plan, env, sandboxes);
   const userState = userStateFolder(env);
   const start = createWorkStarter(root, { ...options, userState, ...privateHomeOf(env) });
   const experimentRunner = createExperimentRunner({
@@ -53,12 +53,12 @@ export function localPlaces(
     const inPlace = createInPlace({ root, state: folder.path });
     return { workspace: inPlace, integration: null, experimentRunner, start, inPlace };
   }
-  const worktrees = createWorktrees({ ...options, remote: plan.config.forge.remote, ...aside(plan) });
+  const worktrees = createWorktrees({ ...options, remote: plan.config.forge.remote, ...storyFilesOption(plan) });
   return { workspace: worktrees, integration: worktrees, experimentRunner, start, inPlace: null };
 }
 
 /** Settings of the checkout that all workspaces share. */
-export function placeOptions(
+export function workspaceOptions(
   root: string,
   folder: StateFolder,
   { config, onNotice }: Pick<RunPlan, "config" | "onNotice">,
@@ -83,7 +83,7 @@ export function placeOptions(
 }
 
 /** The preset `story` writes progress into story files: such changes are not uncommitted work of a person. */
-export function aside({ config }: RunPlan): { readonly aside?: string } {
+export function storyFilesOption({ config }: RunPlan): { readonly aside?: string } {
   return config.preset === "story" ? { aside: config.stories } : {};
 }
 
@@ -101,7 +101,7 @@ export function isUnderWay(state: RunState): boolean {
 }
 
 /** Removes worktrees of finished stories that a killed engine left. */
-export async function leavePlaces(stateFolder: string, state: RunState, workspace: Workspace): Promise<void> {
+export async function removeEndedWorktrees(stateFolder: string, state: RunState, workspace: Workspace): Promise<void> {
   const names = await readdir(join(stateFolder, "worktrees")).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
     throw error;

@@ -23,7 +23,7 @@ import type { SupervisedAgents } from "../../adapters/process/agent-processes.ts
 import { COOKIE_VARIABLE } from "../../adapters/process/leftovers.ts";
 import { createLineRedactor, ownRedactor } from "../../adapters/process/own-secrets.ts";
 import { problemText } from "../../write/reports/problem-text.ts";
-import { inOwnPlace } from "../checks/own-python.ts";
+import { withPythonImports } from "../checks/own-python.ts";
 import { type Prices, costAt, priceOf } from "../../core/events/event-cost.ts";
 import { AGENT_CLIENTS } from "../../core/stories/agent-client.ts";
 import { AGENT_REGISTRY } from "../../agents/registry.ts";
@@ -58,7 +58,7 @@ async function plannedRoles(root: string, plan: RunPlan, parts: RoleParts): Prom
       sandbox: parts.sandboxes.agents,
       processes: parts.agentRuns?.forRole(role, JSON.stringify(agentCommand)),
     });
-    const agent = inOwnPlace(started, parts.python, parts.env["PYTHONPATH"]);
+    const agent = withPythonImports(started, parts.python, parts.env["PYTHONPATH"]);
     return createRoleRegistry({
       agents: { [role]: { agent, model: null, reports: "exit", env: {} } },
       roleFiles: {},
@@ -68,7 +68,7 @@ async function plannedRoles(root: string, plan: RunPlan, parts: RoleParts): Prom
   const agents: Record<string, RoleAssignment> = {};
   const roleFiles: Record<string, string> = {};
   for (const [role, own] of Object.entries(brought)) {
-    const agent = inOwnPlace(own, parts.python, undefined);
+    const agent = withPythonImports(own, parts.python, undefined);
     agents[role] = { agent, model: null, reports: "exit", env: {} };
   }
   for (const [role, agent] of Object.entries(config.agents)) {
@@ -79,7 +79,7 @@ async function plannedRoles(root: string, plan: RunPlan, parts: RoleParts): Prom
     const isPlayed = agent.use !== undefined || agent.command !== undefined;
     if (!isPlayed) continue;
     const { PYTHONPATH } = allowedEnvironment(parts.env, [...config.env, ...(agent.env ?? [])]);
-    const started = inOwnPlace(await agentOf(root, role, agent, config.env, parts), parts.python, PYTHONPATH);
+    const started = withPythonImports(await agentOf(root, role, agent, config.env, parts), parts.python, PYTHONPATH);
     agents[role] = {
       agent: contentWith(pricedAgent(started, config.prices), file?.tools),
       // The config is the project's own, so its model wins; a role file may come from elsewhere.

@@ -8,12 +8,12 @@ import type { BaseFaultStore } from "../../gates/pinned/pinned-run.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { COOKIE_VARIABLE } from "../../adapters/process/leftovers.ts";
 import { ownName } from "../../adapters/git/repository.ts";
-import { checkVariablesOf, type DecidingOptions, withDecidingVariables } from "./check-variables.ts";
-import { commandOf } from "./own-python.ts";
+import { checkVariablesOf, type WithheldOptions, compareWithWithheld } from "./check-variables.ts";
+import { normalizeCommand } from "../../config/normalize-command.ts";
 
 type EnvVariables = Readonly<Record<string, string | undefined>>;
 
-interface BaseOptions extends Pick<DecidingOptions, "checksWith"> {
+interface BaseOptions extends Pick<WithheldOptions, "checksWith"> {
   readonly config: Config;
   readonly env: EnvVariables;
   /** Remand's own folder; `null`: work starts whatever the base shows. */
@@ -26,9 +26,9 @@ interface BaseOptions extends Pick<DecidingOptions, "checksWith"> {
  */
 export function checksAtBase(checks: Gate, { config, env, state, checksWith }: BaseOptions): Gate {
   if (state === null) return withoutBaseTrouble(checks);
-  const deciding = withDecidingVariables(checks, {
+  const deciding = compareWithWithheld(checks, {
     withheld: Object.keys(checkVariablesOf(env, config).withheld).toSorted(),
-    commands: config.gates.checks.commands.map((each) => commandOf(each).run),
+    commands: config.gates.checks.commands.map((each) => normalizeCommand(each).run),
     noteFile: join(state, "withheld-variables"),
     checksWith,
   });

@@ -77,7 +77,7 @@ function textOf(file: string): string {
   }
 }
 
-export interface DecidingOptions {
+export interface WithheldOptions {
   /** Names of the variables that are withheld from the checks. */
   readonly withheld: readonly string[];
   readonly commands: readonly string[];
@@ -92,7 +92,7 @@ export interface DecidingOptions {
  * with nothing withheld, is not run twice. Variables that made no difference are tried again only when the commands or
  * names change, or on another tree whose files name one of them.
  */
-export function withDecidingVariables(checks: Gate, options: DecidingOptions): Gate {
+export function compareWithWithheld(checks: Gate, options: WithheldOptions): Gate {
   const { withheld, commands, noteFile, checksWith } = options;
   if (withheld.length === 0 || checks.baseline === undefined) return checks;
   return {
@@ -157,7 +157,7 @@ async function addNote(file: string, note: string): Promise<void> {
   await writeFile(file, [...(await notesIn(file)), note].slice(-MOST_NOTES).join("\n"));
 }
 
-interface DecidingHome {
+interface RealHomeOptions {
   readonly start: Pick<WorkStarter, "now" | "notes">;
   /** The same checks with the user's own HOME, and without a sandbox unless it is required. */
   readonly withRealHome: Gate;
@@ -171,7 +171,10 @@ interface DecidingHome {
  * sandbox. If the second run is better, Remand caused the failure: then the checks keep running that way, and a notice
  * says so. The comparison is made once for the same commands and the same withheld secrets.
  */
-export function withDecidingHome(checks: Gate, { start, withRealHome, commands, leavesSandbox }: DecidingHome): Gate {
+export function compareWithRealHome(
+  checks: Gate,
+  { start, withRealHome, commands, leavesSandbox }: RealHomeOptions,
+): Gate {
   if (checks.baseline === undefined) return checks;
   const { notes } = start;
   const chosen = async (): Promise<Gate> => ((await notes.isReal()) ? withRealHome : checks);

@@ -15,7 +15,7 @@ import { type GatedCheckout, openJudgedPlace } from "../../adapters/git/checkout
 import { createExperimentRunner } from "../../adapters/git/experiment-runner.ts";
 import { userStateFolder } from "../../adapters/git/repository.ts";
 import { createWorktrees } from "../../adapters/git/worktree/worktrees.ts";
-import { placeOptions } from "../workspaces.ts";
+import { workspaceOptions } from "../workspaces.ts";
 import { projectEvidence } from "../project-evidence.ts";
 import { roleRegistryOf } from "../agents/roles.ts";
 import { stateFolder } from "../state-folder.ts";
@@ -69,7 +69,7 @@ export async function openGates(
   const onNotice = (text: string): void => plan.onNotice(text);
   const sandboxes = await sandboxesOf(root, plan.config, env, onNotice);
   const python = ownPythonOf(root, plan.config, env, sandboxes, onNotice);
-  const files = { ...placeOptions(root, folder, plan, env, sandboxes), userState: userStateFolder(env) };
+  const files = { ...workspaceOptions(root, folder, plan, env, sandboxes), userState: userStateFolder(env) };
   const place = await openJudgedPlace({ ...files, ...sourceBranchIn(env), at, base, since, signal });
   try {
     const evidence = await projectEvidence(root, folder.evidence, plan.config, env);

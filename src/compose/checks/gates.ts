@@ -16,8 +16,9 @@ import type { OwnPython } from "../../adapters/git/python/own-python.ts";
 import type { Environment, EnvironmentIn } from "../../adapters/process/environment.ts";
 import { userStateFolder } from "../../adapters/git/repository.ts";
 import { checksAtBase, checksKey, createKeptBaseFaults } from "./base-runs.ts";
-import { checkVariablesOf, withDecidingHome } from "./check-variables.ts";
-import { commandOf, environmentWith } from "./own-python.ts";
+import { checkVariablesOf, compareWithRealHome } from "./check-variables.ts";
+import { normalizeCommand } from "../../config/normalize-command.ts";
+import { environmentWith } from "./own-python.ts";
 import type { Sandboxes } from "../../adapters/sandbox/open-sandboxes.ts";
 import { NO_SANDBOX } from "../../adapters/process/launch.ts";
 
@@ -108,8 +109,8 @@ function createGates(settings: GateSettings, parts: Omit<GateParts, "gate">): Re
 function settingsOf(config: Config): GateSettings {
   const gates = byGate((gate) => ({
     ...config.gates[gate],
-    commands: config.gates[gate].commands.map(commandOf),
-    hidden: (config.gates[gate].hidden ?? []).map(commandOf),
+    commands: config.gates[gate].commands.map(normalizeCommand),
+    hidden: (config.gates[gate].hidden ?? []).map(normalizeCommand),
   }));
   return { ...config, gates, ciPatienceMs: knownDurationMs(config.forge.patience) };
 }
@@ -136,11 +137,11 @@ function decidedChecks(
     readonly state: string | null;
   },
 ): Gate {
-  const commands = config.gates.checks.commands.map((each) => commandOf(each).run);
+  const commands = config.gates.checks.commands.map((each) => normalizeCommand(each).run);
   const inHome =
     start === undefined || state === null
       ? plain
-      : withDecidingHome(plain, { start, withRealHome, commands, leavesSandbox });
+      : compareWithRealHome(plain, { start, withRealHome, commands, leavesSandbox });
   return checksAtBase(inHome, { config, env, checksWith: withVariables, state });
 }
 

@@ -81,7 +81,7 @@ async function driveOn(
   plan: StopPlan & { readonly before: FailuresBefore },
   env: EnvVariables,
   opened: OpenedGates,
-  known: HeldSession | null,
+  known: RecordedSession | null,
 ): Promise<Answered> {
   const { place } = opened;
   const skipped = plan.gates.map((gate) => [gate, inability({ ...plan, ...GATE_PLAN }, gate, opened.gates)] as const);
@@ -174,7 +174,7 @@ function reportOf(ledger: Ledger, id: StoryId): Pick<GateReport, "judgements"> {
 }
 
 /** A conversation with the journal of its story, which starts with a message of a person. */
-export interface HeldSession extends SessionRecord {
+export interface RecordedSession extends SessionRecord {
   readonly lines: readonly Recorded[];
 }
 
@@ -187,7 +187,7 @@ export function sessionFile(state: string, session: string): string {
  * `null` where there is no record. An unreadable record is an error: if it counted as a new start, a conversation whose
  * record breaks each time would be sent back forever.
  */
-export async function readSession(file: string): Promise<HeldSession | null> {
+export async function readSession(file: string): Promise<RecordedSession | null> {
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;
     throw unreadable(file, error.message);
@@ -205,7 +205,7 @@ export async function readSession(file: string): Promise<HeldSession | null> {
   return { ...record, lines };
 }
 
-export async function writeSession(state: string, record: HeldSession): Promise<void> {
+export async function writeSession(state: string, record: RecordedSession): Promise<void> {
   await ensureStateFolder(state);
   await createNodeFiles().write(sessionFile(state, record.session), `${JSON.stringify(record)}\n`);
 }

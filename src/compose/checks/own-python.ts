@@ -1,4 +1,4 @@
-import type { CommandConfig, Config } from "../../config/config.ts";
+import type { Config } from "../../config/config.ts";
 import { RemandError } from "../../core/events/error.ts";
 import type { Agent } from "../../ports/agent.ts";
 import { failedResult } from "../../agents/client/client.ts";
@@ -8,7 +8,7 @@ import type { WorkStarter } from "../../adapters/git/dependencies/work-start.ts"
 import type { Environment, EnvironmentIn } from "../../adapters/process/environment.ts";
 import { shownFolderAround } from "../../adapters/process/mounted-folder.ts";
 import { stateFolder } from "../state-folder.ts";
-import { knownDurationMs } from "../../config/duration.ts";
+import { normalizeCommand } from "../../config/normalize-command.ts";
 import { checkVariablesOf } from "./check-variables.ts";
 import type { Sandboxes } from "../../adapters/sandbox/open-sandboxes.ts";
 
@@ -22,7 +22,7 @@ export function ownPythonOf(
 ): OwnPython {
   const places = Object.values(config.environments);
   const commands = Object.values(config.gates)
-    .flatMap((gate) => gate.commands.map((each) => commandOf(each).run))
+    .flatMap((gate) => gate.commands.map((each) => normalizeCommand(each).run))
     .flatMap((run) => (places.length === 0 ? [run] : places.map((place) => lineIn(place, run))));
   const { seen } = checkVariablesOf(env, config);
   return createOwnPython({ root, state: stateFolder(root).path, commands, env: seen, sandbox, onNotice });
@@ -44,7 +44,7 @@ export function environmentWith(
 }
 
 /** Gives an agent the same Python imports as the checks. Work does not start if the checks could not judge it. */
-export function inOwnPlace(agent: Agent, python: OwnPython, pythonPath: string | undefined): Agent {
+export function withPythonImports(agent: Agent, python: OwnPython, pythonPath: string | undefined): Agent {
   return {
     ...agent,
     async run(request, control) {
@@ -57,21 +57,5 @@ export function inOwnPlace(agent: Agent, python: OwnPython, pythonPath: string |
       }
       return agent.run({ ...request, env: { ...env, ...request.env } }, control);
     },
-  };
-}
-
-/** A command in its short or long form, with all fields filled in. */
-export function commandOf(command: string | CommandConfig): {
-  name: string;
-  run: string;
-  environments?: readonly string[];
-  timeoutMs?: number;
-} {
-  if (typeof command === "string") return { name: command, run: command };
-  return {
-    name: command.name ?? command.run,
-    run: command.run,
-    ...(command.environments === undefined ? {} : { environments: command.environments }),
-    ...(command.timeout === undefined ? {} : { timeoutMs: knownDurationMs(command.timeout) }),
   };
 }

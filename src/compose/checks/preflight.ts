@@ -14,13 +14,14 @@ import { createExperimentRunner } from "../../adapters/git/experiment-runner.ts"
 import { userStateFolder } from "../../adapters/git/repository.ts";
 import { type WorkStarter, createWorkStarter } from "../../adapters/git/dependencies/work-start.ts";
 import { createWorktrees } from "../../adapters/git/worktree/worktrees.ts";
-import { placeOptions, privateHomeOf } from "../workspaces.ts";
+import { workspaceOptions, privateHomeOf } from "../workspaces.ts";
 import { projectEvidence } from "../project-evidence.ts";
 import { stateFolder } from "../state-folder.ts";
 import { baseWaitMs, checksKey, createKeptBaseRuns, keepBaseRun } from "./base-runs.ts";
 import { checkProblems, loadProblems } from "./check-problems.ts";
 import { checkVariablesOf } from "./check-variables.ts";
-import { commandOf, ownPythonOf } from "./own-python.ts";
+import { normalizeCommand } from "../../config/normalize-command.ts";
+import { ownPythonOf } from "./own-python.ts";
 import { gatesOf } from "./gates.ts";
 import type { Sandboxes } from "../../adapters/sandbox/open-sandboxes.ts";
 import { sandboxesOf } from "../sandboxes.ts";
@@ -34,7 +35,9 @@ export async function preflight(root: string, plan: PreflightPlan, env: EnvVaria
   const isElsewhere = plan.at !== "files";
   // Programs that a wrapper starts in a container or on another machine cannot be looked up here.
   const commands =
-    Object.keys(config.environments).length > 0 ? [] : config.gates.checks.commands.map((each) => commandOf(each).run);
+    Object.keys(config.environments).length > 0
+      ? []
+      : config.gates.checks.commands.map((each) => normalizeCommand(each).run);
   const place = { root, env: seen, isElsewhere, hasSetup: config.workspace.setup !== null };
   const problems = await checkProblems(commands, place);
   if (problems.length === 0 && plan.isLoaded === true)
@@ -69,7 +72,7 @@ async function tryChecks(
   const userState = userStateFolder(env);
   const sandboxes = await sandboxesOf(root, config, env, onNotice);
   const { shownAt } = sandboxes;
-  const options = { ...placeOptions(root, folder, plan, env, sandboxes), userState, signal };
+  const options = { ...workspaceOptions(root, folder, plan, env, sandboxes), userState, signal };
   const start = createWorkStarter(root, {
     ...options,
     ...privateHomeOf(env),

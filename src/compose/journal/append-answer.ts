@@ -20,7 +20,7 @@ import { byText, lookup } from "../../stdx/sorted-map.ts";
  * streams. Refuses a process that an engine started. `speaker`: the author for whom this process speaks. `known`: what
  * this process has already folded; newer lines are read before anything is decided.
  */
-export async function tellEach(
+export async function appendAnswers(
   root: string,
   db: string | null,
   streams: readonly StreamEvents[],

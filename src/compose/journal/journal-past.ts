@@ -49,7 +49,7 @@ export async function compareWithAnchor(
 }
 
 /** The problem if the clone has receipts of another journal, and this one does not say that it replaced it. */
-export async function strangeToReceipts(
+export async function receiptMismatch(
   root: string,
   journal: Pick<SqliteReader, "id" | "read">,
 ): Promise<JournalTrouble | null> {

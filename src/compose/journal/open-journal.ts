@@ -16,7 +16,7 @@ import {
   compareWithReceipt,
   isUntouched,
   missingJournal,
-  strangeToReceipts,
+  receiptMismatch,
   finishReplacement,
   plannedReplacement,
   replaceJournal,
@@ -135,8 +135,8 @@ async function refuseUnlikeReceipt(
   userState: string,
   journal: Awaited<ReturnType<typeof openJournalReadOnly>>,
 ): Promise<void> {
-  const strange = await strangeToReceipts(root, journal);
-  if (strange !== null) throw journalRefusal(strange);
+  const mismatch = await receiptMismatch(root, journal);
+  if (mismatch !== null) throw journalRefusal(mismatch);
   const newest = await newestReceipt(root, userState, journal.id);
   if (newest === null) return;
   const unlike = await compareWithReceipt(journal, newest);

@@ -14,7 +14,7 @@ import { openJournalReadOnly } from "../../adapters/journal/sqlite-journal.ts";
 import { stateFolder } from "../state-folder.ts";
 import { journalAnchors, notedHeads } from "./journal-anchors.ts";
 import { journalLocation } from "./read-journal.ts";
-import { compareWithAnchor, missingJournal, replacementIn, strangeToReceipts } from "./journal-past.ts";
+import { compareWithAnchor, missingJournal, replacementIn, receiptMismatch } from "./journal-past.ts";
 
 /**
  * Checks every line of the journal: the chain, what commits and the clone remember of it, and its snapshot; then its
@@ -44,7 +44,7 @@ async function verifyCheckout(
     const checked = await verifyLines(journal, await notedHeads(root, journal.identity), onProgress);
     if (!checked.ok) return checked;
     const trouble =
-      (anchor === null ? null : await compareWithAnchor(journal, anchor)) ?? (await strangeToReceipts(root, journal));
+      (anchor === null ? null : await compareWithAnchor(journal, anchor)) ?? (await receiptMismatch(root, journal));
     if (trouble !== null) return notIntact(checked.position, trouble.text);
     const evidence = await verifyEvidence(journal, createEvidenceStore(folder), onProgress);
     const receipts = await verifyReceipts(root, env, journal);

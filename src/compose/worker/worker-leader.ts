@@ -11,7 +11,7 @@ import { prCommentPoller } from "../delivery.ts";
 import { createFleetNotifications } from "../notifications/local-notifications.ts";
 import { bringUpToDate } from "../open-engine.ts";
 import type { ServerNotifications } from "../../app/notifications/server-notifications.ts";
-import { type WorkerParts, heldBack, policyFor } from "./worker-parts.ts";
+import { type WorkerParts, policyFor, settingsNeedingRestart } from "./worker-parts.ts";
 
 export interface Leadership {
   /** Starts or stops to enqueue jobs. */
@@ -24,7 +24,7 @@ export function createLeadership(parts: WorkerParts, queue: FleetQueue, launched
   let stop: AbortController | null = null;
   let life = Promise.resolve();
   const { plan, policy } = parts;
-  const newest: NewestBranch = { stories: plan.run.stories, policy, heldBack: "", isTold: false };
+  const newest: NewestBranch = { stories: plan.run.stories, policy, needsRestart: "", isTold: false };
   return {
     turn: (leads) => {
       if (!leads) {
@@ -48,7 +48,7 @@ interface NewestBranch {
   stories: readonly Story[];
   policy: Policy;
   /** Settings that take effect only when the workers restart, as text. */
-  heldBack: string;
+  needsRestart: string;
   /** Whether the journal has it. */
   isTold: boolean;
 }
@@ -148,10 +148,10 @@ async function take(news: BranchUpdate, newest: NewestBranch, parts: WorkerParts
   const known = parts.ledger.state().policy ?? newest.policy;
   newest.stories = news.stories;
   newest.policy = known;
-  const later = heldBack(parts.plan.run.config, news.config).join(", ");
-  if (later !== newest.heldBack && later !== "")
+  const later = settingsNeedingRestart(parts.plan.run.config, news.config).join(", ");
+  if (later !== newest.needsRestart && later !== "")
     say(`remand.yaml has changed on the branch; start the workers again for what it says of: ${later}`);
-  newest.heldBack = later;
+  newest.needsRestart = later;
   if (canonicalJson(news.policy) === canonicalJson(known)) return;
   try {
     newest.policy = await policyFor(news, parts);

@@ -6,7 +6,7 @@ import type { EngineWorld } from "../../engine/world.ts";
 import type { Config, GateConfig } from "../../config/config.ts";
 import { GATES } from "../../core/gates/gate.ts";
 import { canonicalJson } from "../../stdx/canonical-json.ts";
-import { ablePolicy, assertReviewers } from "../assert-capabilities.ts";
+import { assertPolicyCapabilities, assertReviewers } from "../assert-capabilities.ts";
 
 /** The parts of one worker of a fleet. */
 export interface WorkerParts {
@@ -30,7 +30,7 @@ export interface WorkerParts {
  * started with; otherwise it is refused.
  */
 export async function policyFor({ policy }: BranchUpdate, { plan, world }: WorkerParts): Promise<Policy> {
-  const able = ablePolicy(policy, new Set(world.gates.keys()), {
+  const able = assertPolicyCapabilities(policy, new Set(world.gates.keys()), {
     canDeliver: world.integration !== null,
     config: plan.run.config,
   });
@@ -70,7 +70,7 @@ const GATE_READ_AT_START = [
 ] as const satisfies readonly (keyof GateConfig)[];
 
 /** The paths of settings that differ from those of the running workers. */
-export function heldBack(running: Config, now: Config): readonly string[] {
+export function settingsNeedingRestart(running: Config, now: Config): readonly string[] {
   const settings = READ_AT_START.filter((key) => isOther(running[key], now[key]));
   const ofGates = GATES.flatMap((gate) =>
     GATE_READ_AT_START.filter((key) => isOther(running.gates[gate][key], now.gates[gate][key])).map(

@@ -17,7 +17,7 @@ import type { EngineWorld } from "../../engine/world.ts";
 import type { Journal, Receipts } from "../../ports/journal.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
 import { engineWorld } from "../engine-world.ts";
-import { aside, isUnderWay, leavePlaces, placeOptions, privateHomeOf } from "../workspaces.ts";
+import { storyFilesOption, isUnderWay, removeEndedWorktrees, workspaceOptions, privateHomeOf } from "../workspaces.ts";
 import { learnProject } from "../project-evidence.ts";
 import { becomeEngine } from "../journal/author.ts";
 import { type StateFolder, stateFolder } from "../state-folder.ts";
@@ -97,7 +97,7 @@ function leaveLater(
   say: (text: string) => void,
 ): { stop(): Promise<void> } {
   const stop = new AbortController();
-  const leave = (): Promise<void> => leavePlaces(stateFolder(root).path, ledger.state(), world.workspace);
+  const leave = (): Promise<void> => removeEndedWorktrees(stateFolder(root).path, ledger.state(), world.workspace);
   const over = whenReached(leave, say, stop.signal).catch((error: unknown) => {
     if (!stop.signal.aborted) say(error instanceof Error ? error.message : String(error));
   });
@@ -135,7 +135,7 @@ async function workerParts(
   const evidence = createPostgresEvidence(pool, { secrets, copies: folder.evidence });
   const at: { ledger: Ledger | null } = { ledger: null };
   const sandboxes = await sandboxesOf(root, config, env, (text) => watched.onNotice?.(text), plan.run.hidden);
-  const places = sharedPlaces(root, folder, watched, marked, sandboxes, at);
+  const places = fleetWorkspaces(root, folder, watched, marked, sandboxes, at);
   const outbox = ownOutbox(journal.outbox, plan.name);
   const { world, policy } = await engineWorld(root, watched, marked, {
     ...places,
@@ -176,7 +176,7 @@ function receiptsOf(root: string, journal: Journal, env: EnvVariables, onNotice:
  * Code travels by git: commits that the journal names are fetched before work, and work is pushed before its event is
  * appended.
  */
-function sharedPlaces(
+function fleetWorkspaces(
   root: string,
   folder: StateFolder,
   plan: RunPlan,
@@ -184,9 +184,9 @@ function sharedPlaces(
   sandboxes: Sandboxes,
   at: { readonly ledger: Ledger | null },
 ) {
-  const options = placeOptions(root, folder, plan, env, sandboxes);
+  const options = workspaceOptions(root, folder, plan, env, sandboxes);
   const shared = createSharedWorktrees(
-    { ...options, ...aside(plan) },
+    { ...options, ...storyFilesOption(plan) },
     {
       clone: clones.get(root)!,
       standingOf: (story) => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createHomeNotes } from "../../../src/adapters/git/dependencies/check-homes.ts";
 import type { WorkStart } from "../../../src/adapters/git/dependencies/work-start.ts";
-import { withDecidingHome } from "../../../src/compose/checks/check-variables.ts";
+import { compareWithRealHome } from "../../../src/compose/checks/check-variables.ts";
 import type { Judgement } from "../../../src/core/gates/gate.ts";
 import type { Baseline, Gate, GateRequest } from "../../../src/ports/gate.ts";
 
@@ -34,7 +34,7 @@ function decided(
     },
   });
   const start = { notes, now: async () => ({ leftOut }) as unknown as WorkStart };
-  const checks = withDecidingHome(gate("own", [own].flat()), {
+  const checks = compareWithRealHome(gate("own", [own].flat()), {
     start,
     withRealHome: gate("real", [real]),
     commands: ["npm test"],

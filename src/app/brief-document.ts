@@ -13,7 +13,7 @@ export interface BriefSpec {
 }
 
 /** Writes a brief's text from a document `remand.brief/1`; `where` names the document in error messages. */
-export function writtenFrom(
+export function writeBriefFromDocument(
   value: unknown,
   where: string,
   { nonce, maxChars }: BriefSpec,

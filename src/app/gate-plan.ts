@@ -4,7 +4,7 @@ import { GATES, type GateName } from "../core/gates/gate.ts";
 import type { Policy } from "../core/events/policy.ts";
 import type { Story } from "../core/stories/story.ts";
 import { nearMiss } from "../stdx/plain-text.ts";
-import { nameMeant, numberOf } from "./option-values.ts";
+import { matchName, parseNumber } from "./option-values.ts";
 import { isRecord } from "../stdx/assert.ts";
 import type { Checkout, World } from "./command.ts";
 import type { GatePlan } from "./host.ts";
@@ -57,7 +57,7 @@ function inOrder(policy: Policy, named: readonly GateName[]): readonly GateName[
 async function storyNamed(checkout: Checkout, config: Config, words: readonly string[]): Promise<Story> {
   const { stories } = await loadStories(checkout, storiesFolder(checkout, config));
   const [word = ""] = words;
-  const meantId = nameMeant(
+  const meantId = matchName(
     word,
     stories.map(({ id }) => id),
   );
@@ -78,7 +78,7 @@ export async function pullRequestNumber(
   { env, files }: Pick<World, "env" | "files">,
   named: string | undefined,
 ): Promise<number | null> {
-  if (named !== undefined) return numberOf("--pull-request", named, 1, 999_999_999);
+  if (named !== undefined) return parseNumber("--pull-request", named, 1, 999_999_999);
   if (env["GITHUB_ACTIONS"] !== "true") return null;
   const inRef = /^refs\/pull\/(\d{1,9})\//.exec(env["GITHUB_REF"] ?? "")?.[1];
   if (inRef !== undefined) return Number(inRef);

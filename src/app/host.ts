@@ -288,7 +288,7 @@ export interface EngineSession {
   readonly interrupted: number;
   /** Works until nothing is left to do, or until `signal` is aborted. */
   drive(signal: AbortSignal): Promise<RunState>;
-  tell(stream: StoryId | null, events: readonly Event[]): Promise<void>;
+  append(stream: StoryId | null, events: readonly Event[]): Promise<void>;
   /** Adds new and edited stories to the journal; returns whether there were any. */
   registerStories(stories: readonly Story[]): Promise<boolean>;
   /** Calls back when another process has appended events. Returns a function that stops it. */

@@ -7,7 +7,7 @@ import type { World } from "./command.ts";
 export const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
 /** Reads a whole number from an option's text. */
-export function numberOf(option: string, text: string, least: number, most: number): number {
+export function parseNumber(option: string, text: string, least: number, most: number): number {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : NaN;
   if (value >= least && value <= most) return value;
   throw new RemandError(
@@ -27,7 +27,7 @@ export function wordOf<W extends string>(what: string, text: string, words: read
 }
 
 /** The name that equals the text, or the only name that starts with it; `undefined`: no name starts with it. */
-export function nameMeant<N extends string>(text: string, known: readonly N[]): N | undefined {
+export function matchName<N extends string>(text: string, known: readonly N[]): N | undefined {
   const exact = known.find((each) => each === text);
   if (exact !== undefined || text === "") return exact;
   const [first, ...others] = known.filter((each) => each.startsWith(text));
@@ -47,13 +47,13 @@ const MOST_NAMES = 10;
  * Returns the ids that the typed words mean. Each must be known, in full or by a unique prefix. After `--json` a word
  * may also be meant as a field.
  */
-export function knownIds(
+export function resolveIds(
   typed: readonly string[],
   known: readonly StoryId[],
   fields: readonly string[] = [],
 ): StoryId[] {
   return [...new Set(typed)].map((text) => {
-    const id = nameMeant(text, known);
+    const id = matchName(text, known);
     if (id !== undefined) return id;
     const meant = nearMiss(text, [...known, ...fields]);
     const guess = meant === undefined ? "" : `Did you mean ${meant}? `;

@@ -10,7 +10,7 @@ import type { World, Checkout } from "./command.ts";
 import type { Host, EngineSession, RunPlan } from "./host.ts";
 import { writeTrail } from "./trail-files.ts";
 import { type ConfigOptions, loadConfig, loadStories, storiesFolder } from "./load-config.ts";
-import { knownIds } from "./option-values.ts";
+import { resolveIds } from "./option-values.ts";
 
 export interface DriveOptions {
   readonly plan: RunPlan;
@@ -61,7 +61,7 @@ async function resumeWork(
   const run = engine.state();
   const resume = async (what: string, stream: StoryId | null, event: Event): Promise<void> => {
     try {
-      await engine.tell(stream, [event]);
+      await engine.append(stream, [event]);
     } catch (error) {
       if (!(error instanceof RemandError) || error.code !== "not-a-person") throw error;
       plan.onNotice?.(`${what} stays paused. ${error.message}. ${error.hint}`);
@@ -73,7 +73,7 @@ async function resumeWork(
       await resume(story.id, story.id, { type: "story.released", by });
     // A deferred question is asked again by the next run, which is this one (S3.32).
     if (deferred !== undefined && escalation !== null)
-      await engine.tell(story.id, [{ type: "escalation.raised", escalation }]);
+      await engine.append(story.id, [{ type: "escalation.raised", escalation }]);
   }
   const ids = plan.stories.map(({ id }) => id).filter((id) => !named.includes(id));
   const paused = storiesOf(run, ids).filter(({ held, ending }) => held && ending === null);
@@ -208,7 +208,7 @@ export async function prepareRun(
   const all = [...problems, ...reading.problems];
   if (reading.problems.some(({ severity }) => severity === "error"))
     return { prepared: null, wrong: "stories", problems: all };
-  const ids = knownIds(
+  const ids = resolveIds(
     typed,
     reading.stories.map(({ id }) => id),
   );

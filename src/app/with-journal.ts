@@ -7,7 +7,7 @@ import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import type { World } from "./command.ts";
 import type { StoriesView, JournalView } from "./host.ts";
 import type { JournalTrouble } from "./host-plans.ts";
-import { knownIds, nameMeant } from "./option-values.ts";
+import { resolveIds, matchName } from "./option-values.ts";
 import { storiesOf } from "../views/run/run-summary.ts";
 
 /** Opens the journal for reading and closes it even after an error. */
@@ -79,7 +79,7 @@ export async function outlineTyped(
   const run = await world.host.readOutline(world.cwd);
   if (run === null) throw nothingYet();
   const known = [...entries(run.stories)].map(([id]) => id);
-  return { ids: knownIds(typed, known, fields), run };
+  return { ids: resolveIds(typed, known, fields), run };
 }
 
 /** Resolves a typed prefix to the full name of a question or a story. */
@@ -88,13 +88,13 @@ export async function questionTyped(world: World, typed: string): Promise<string
   if (all === null) throw nothingYet();
   const states = [...entries(all.stories)].map(([, state]) => state);
   const questions = [all.escalation, ...states.map(({ escalation }) => escalation)].flatMap((each) => each?.id ?? []);
-  return nameMeant<string>(typed, [...states.map(({ story }) => story.id), ...questions]) ?? typed;
+  return matchName<string>(typed, [...states.map(({ story }) => story.id), ...questions]) ?? typed;
 }
 
 /** The one story that a typed id or prefix means. */
 export function storyOf(run: RunState, typed: string): StoryState {
   const known = [...entries(run.stories)].map(([id]) => id);
-  return storiesOf(run, knownIds([typed], known))[0]!;
+  return storiesOf(run, resolveIds([typed], known))[0]!;
 }
 
 export async function linesOf(view: JournalView, story: StoryId | null): Promise<StoredEvent[]> {

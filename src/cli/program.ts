@@ -98,7 +98,7 @@ function createProgram(
     if (loaded.isAboutAll === true) await registerOthers(program, command, around, commands);
   });
   program.hook("preAction", async (_program, command) => {
-    handDown(program, command);
+    applyGlobalOptions(program, command);
     await checkFolder(around, command);
     await findProject(
       around,
@@ -290,7 +290,7 @@ export function addEverywhereOptions(command: Command): void {
 }
 
 /** Applies options that were typed before the command to the command, unless they were typed again after it. */
-export function handDown(program: Command, command: Command): void {
+export function applyGlobalOptions(program: Command, command: Command): void {
   for (const [name, value] of Object.entries(program.opts())) {
     const typedAgain = command.getOptionValueSource(name) === "cli";
     if (!typedAgain && name !== "version") command.setOptionValueWithSource(name, value, "cli");

@@ -141,7 +141,7 @@ export async function parse(
 export async function brief(document: BriefInput, options: BriefSpec = {}): Promise<WrittenBrief> {
   // The document as it would be sent: `undefined` fields are left out.
   const sent: unknown = JSON.parse(JSON.stringify(document ?? null));
-  return (await import("../app/brief-document.ts")).writtenFrom(sent, "the document", options);
+  return (await import("../app/brief-document.ts")).writeBriefFromDocument(sent, "the document", options);
 }
 
 /** Resolves the effective config of a checkout, with the origin of each value, and every problem with its location. */

@@ -117,7 +117,7 @@ async function createSession(
       if (!signal.aborted) notifications.ended(state);
       return state;
     },
-    tell: (stream, events) => appendAs(speaker, ledger, stream, events),
+    append: (stream, events) => appendAs(speaker, ledger, stream, events),
     ...sessionInputs(ledger, journal, only, comments),
     undo: (story) => undone(inPlace, story),
     close: async () => {

@@ -29,5 +29,5 @@ export interface ReminderNote {
    * Runs `take` while no other process has the turn. Its argument is the time until which reminders were sent (`null`:
    * unknown). It returns the new time, or `null` if it sent none.
    */
-  takeTurn(take: (mindedUntil: number | null) => number | null): Promise<void>;
+  takeTurn(take: (remindedUntil: number | null) => number | null): Promise<void>;
 }

@@ -13,7 +13,7 @@ import {
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import type { AnsweredDocument, ErrorDocument, HeldDocument, StoriesPausedDocument } from "../views/board/dashboard.ts";
 import { answerSubject, holdSubject, personAnswer, storiesMeant } from "../views/answers/person-answer.ts";
-import { isLastUndoHeard, tooLate, undoSubject } from "../views/answers/likely-answers.ts";
+import { isLastUndoInTime, tooLate, undoSubject } from "../views/answers/likely-answers.ts";
 import type { ServerContext } from "./context.ts";
 
 const MOST_BYTES = 64 * 1024;
@@ -74,7 +74,7 @@ export function writeRoutes(context: ServerContext): Hono {
     await source.appendEach([{ stream: story, events: [{ type: "answer.undone", by: source.by }] }], folded);
     // An engine may have started work since the check above; then the undo came too late, which is reported.
     const lines = await index.linesOf((await currentRun()).view, story, 0, Infinity);
-    if (!isLastUndoHeard(lines)) throw tooLate(story, "work on it has just started");
+    if (!isLastUndoInTime(lines)) throw tooLate(story, "work on it has just started");
     const undone: AnsweredDocument = { story, verb: answer.verb, by: source.by };
     return c.json(undone);
   });

@@ -138,7 +138,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
       state: () => state,
       interrupted: 0,
       drive: (signal) => driven(plan, signal),
-      tell: async (stream, events) => void (await write(stream, events)),
+      append: async (stream, events) => void (await write(stream, events)),
       registerStories: async (stories) => {
         const fresh = stories.filter(({ id }) => lookup(state.stories, id, byText) === undefined);
         for (const story of fresh) await write(story.id, [{ type: "story.added", story }]);

@@ -24,7 +24,7 @@ export function createReminderNote(file: string): ReminderNote {
 
 const PATIENCE_MS = 500;
 
-function turnIn(db: SqliteDatabase, take: (mindedUntil: number | null) => number | null): void {
+function turnIn(db: SqliteDatabase, take: (remindedUntil: number | null) => number | null): void {
   db.exec(`PRAGMA busy_timeout = ${PATIENCE_MS}`);
   db.exec("BEGIN IMMEDIATE");
   try {

@@ -33,18 +33,18 @@ export function createOpenQuestions({ times, note, clock, tell, onNotice }: Ques
   const closing = new AbortController();
   let turn = new AbortController();
   let open: readonly InboxItem[] = [];
-  let mindedUntil = 0;
+  let remindedUntil = 0;
   let isFirst = true;
   let reminding: Promise<void> = Promise.resolve();
 
-  const dueAt = (item: InboxItem): number => nextReminderAt(times.since(item), mindedUntil);
+  const dueAt = (item: InboxItem): number => nextReminderAt(times.since(item), remindedUntil);
   const remind = (noted: number | null): number | null => {
-    mindedUntil = noted ?? mindedUntil;
+    remindedUntil = noted ?? remindedUntil;
     const now = clock.now();
     const due = open.filter((item) => dueAt(item) <= now);
     for (const item of due) tell(questionWords(item, now, now - times.since(item)));
     if (due.length === 0) return null;
-    mindedUntil = now;
+    remindedUntil = now;
     return now;
   };
   /** Sends due reminders; returns how long it is until the next one. */
@@ -72,7 +72,7 @@ export function createOpenQuestions({ times, note, clock, tell, onNotice }: Ques
   };
   return {
     resume: (state) => {
-      mindedUntil = times.lastAt();
+      remindedUntil = times.lastAt();
       open = inboxItems(state);
       reminding = rounds();
     },

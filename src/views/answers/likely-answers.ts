@@ -172,7 +172,7 @@ export function tooLate(story: StoryId, why: string): RemandError {
 }
 
 /** Whether the newest undo among a story's lines was in time: no work started between the answer and the undo. */
-export function isLastUndoHeard(lines: readonly Recorded[]): boolean {
+export function isLastUndoInTime(lines: readonly Recorded[]): boolean {
   const at = lines.findLastIndex(({ event }) => event.type === "answer.undone");
   const answered = lines.findLastIndex(({ event }, i) => i < at && event.type === "person.answered");
   return answered >= 0 && lines.slice(answered + 1, at).every(({ event }) => keepsUndo(event));

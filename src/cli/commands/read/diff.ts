@@ -4,7 +4,7 @@ import { readDiff } from "../../../views/story/diff-document.ts";
 import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
 import { diffBlameText } from "../../blame-text.ts";
 import { linesOf, withJournal, storyOf } from "../../../app/with-journal.ts";
-import { numberOf } from "../../../app/option-values.ts";
+import { parseNumber } from "../../../app/option-values.ts";
 import { paintFor } from "../../terminal-kind.ts";
 
 interface Options {
@@ -40,8 +40,8 @@ export const command: CliCommand = {
 };
 
 export async function diff(world: World, typed: string, options: Options): Promise<void> {
-  const attempt = options.attempt === undefined ? null : numberOf("--attempt", options.attempt, 1, 100_000);
-  const since = options.since === undefined ? null : numberOf("--since", options.since, 1, 100_000);
+  const attempt = options.attempt === undefined ? null : parseNumber("--attempt", options.attempt, 1, 100_000);
+  const since = options.since === undefined ? null : parseNumber("--since", options.since, 1, 100_000);
   await withJournal(world, async (view) => {
     const state = storyOf(view.state, typed);
     const { id } = state.story;

@@ -7,7 +7,7 @@ import { entries } from "../../../stdx/sorted-map.ts";
 import { type PrintedFilter, type PrintedLine, attemptStarts, printedLines } from "../../../views/run/printed-lines.ts";
 import { zonedTime } from "../../../views/run/event-text.ts";
 import { type CliCommand, EXIT, type ExitCode, type World } from "../../../app/command.ts";
-import { numberOf } from "../../../app/option-values.ts";
+import { parseNumber } from "../../../app/option-values.ts";
 import { collectLines, nothingYet, storiesTyped, warnOfJournal, withStories } from "../../../app/with-journal.ts";
 import { JSON_OPTION, fieldsHelp, pickFields, pickedFields } from "../../json-fields.ts";
 import { paintFor } from "../../terminal-kind.ts";
@@ -54,9 +54,9 @@ export const command: CliCommand = {
 
 async function logs(world: World, typed: readonly string[], options: Options): Promise<ExitCode> {
   const fields = pickedFields("logs", options.json);
-  const tail = options.tail === undefined ? null : numberOf("--tail", options.tail, 0, 1_000_000);
+  const tail = options.tail === undefined ? null : parseNumber("--tail", options.tail, 0, 1_000_000);
   const filter: PrintedFilter = {
-    attempt: options.attempt === undefined ? null : numberOf("--attempt", options.attempt, 1, 100_000),
+    attempt: options.attempt === undefined ? null : parseNumber("--attempt", options.attempt, 1, 100_000),
     agent: options.agent === true,
     check: options.check === true,
   };

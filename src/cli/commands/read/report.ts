@@ -8,7 +8,7 @@ import { storyDocument } from "../../../views/story/story-document.ts";
 import { storyLine } from "../../../views/story/story-lines.ts";
 import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
 import { loadConfig, shownPath } from "../../../app/load-config.ts";
-import { knownIds } from "../../../app/option-values.ts";
+import { resolveIds } from "../../../app/option-values.ts";
 import { linesOf, storyOf, withJournal } from "../../../app/with-journal.ts";
 
 const EXAMPLES = `Examples:
@@ -49,7 +49,7 @@ async function report(world: World, typed: readonly string[], options: Options):
   const path = resolve(world.cwd, options.html);
   const { html, count } = await withJournal(world, async (view) => {
     const known = [...entries(view.state.stories)].map(([id]) => id);
-    const asked = typed.length === 0 ? known : knownIds(typed, known);
+    const asked = typed.length === 0 ? known : resolveIds(typed, known);
     const stories = await readReportedStories(asked, {
       story: async (id) => {
         const lines = await linesOf(view, id);

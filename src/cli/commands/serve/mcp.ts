@@ -14,7 +14,7 @@ import { formatGates } from "../../gate-formats.ts";
 import { planGates } from "../../../app/gate-plan.ts";
 import { keptBrief } from "../../kept-brief.ts";
 import { loadConfig } from "../../../app/load-config.ts";
-import { knownIds } from "../../../app/option-values.ts";
+import { resolveIds } from "../../../app/option-values.ts";
 import { runDocument } from "../../json-fields.ts";
 import { glyphsFor, paintFor } from "../../terminal-kind.ts";
 import { rolesOfGate } from "../../../app/agent-spec.ts";
@@ -191,7 +191,7 @@ function statusTool(world: World): Tool {
       const asked =
         typed.length === 0
           ? null
-          : knownIds(
+          : resolveIds(
               typed,
               [...entries(run.stories)].map(([id]) => id),
             );

@@ -2,7 +2,7 @@ import type { HealthDocument } from "../../../views/board/dashboard.ts";
 import { type CliCommand, EXIT, type ExitCode, INTERRUPTED, type Interrupt, type World } from "../../../app/command.ts";
 import type { RunningServer } from "../../../app/host.ts";
 import { loadConfig } from "../../../app/load-config.ts";
-import { numberOf, personOf } from "../../../app/option-values.ts";
+import { parseNumber, personOf } from "../../../app/option-values.ts";
 import { createStoryEditor } from "../../../app/story-editor.ts";
 import { originText } from "../set-up/config.ts";
 import { probesOf } from "../set-up/doctor.ts";
@@ -51,7 +51,7 @@ async function serve(world: World, options: Options): Promise<ExitCode> {
 export async function startDashboard(world: World, options: Omit<Options, "open">): Promise<RunningServer> {
   const { config } = await loadConfig(world, { config: options.config });
   return world.host.serve(world.cwd, {
-    port: numberOf("--port", options.port, 0, 65_535),
+    port: parseNumber("--port", options.port, 0, 65_535),
     readOnly: options.readOnly === true,
     by: options.readOnly === true ? "read-only" : await personOf(world, options.by),
     version: world.version,

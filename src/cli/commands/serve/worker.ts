@@ -4,7 +4,7 @@ import { LANES, type Lane } from "../../../core/stories/command.ts";
 import { problemText } from "../../../write/reports/problem-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World, exitCodeOf } from "../../../app/command.ts";
 import type { WorkerClone, RunningWorker, WorkPlan } from "../../../app/host.ts";
-import { collect, numberOf, wordOf } from "../../../app/option-values.ts";
+import { collect, parseNumber, wordOf } from "../../../app/option-values.ts";
 import { prepareRun } from "../../../app/run-plan.ts";
 import { ProblemsFound } from "../../problems-found.ts";
 import { createReporter, reporterName, REPORTERS, type Reporter } from "../../reporters/reporter.ts";
@@ -245,14 +245,14 @@ const DAY_MS = 86_400_000;
 const OPEN_PATIENCE_MS = 30_000;
 
 function healthOf({ healthHost: host, healthPort }: Options): WorkPlan["health"] {
-  return healthPort === undefined ? null : { host, port: numberOf("--health-port", healthPort, 0, 65_535) };
+  return healthPort === undefined ? null : { host, port: parseNumber("--health-port", healthPort, 0, 65_535) };
 }
 
 function limitsOf(typed: readonly string[]): Partial<Record<Lane, number>> {
   return Object.fromEntries(
     typed.map((text) => {
       const [lane = "", number = ""] = text.split("=");
-      return [wordOf("a lane", lane, LANES), numberOf("--limit", number, 1, 10_000)];
+      return [wordOf("a lane", lane, LANES), parseNumber("--limit", number, 1, 10_000)];
     }),
   );
 }

@@ -12,10 +12,10 @@ import {
   personAnswer,
   storiesMeant,
 } from "../../../views/answers/person-answer.ts";
-import { isLastUndoHeard, tooLate, undoSubject } from "../../../views/answers/likely-answers.ts";
+import { isLastUndoInTime, tooLate, undoSubject } from "../../../views/answers/likely-answers.ts";
 import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
 import { collectLines, nothingYet, questionTyped, withStories } from "../../../app/with-journal.ts";
-import { collect, nameMeant, personOf, wordOf } from "../../../app/option-values.ts";
+import { collect, matchName, personOf, wordOf } from "../../../app/option-values.ts";
 import type { Answer } from "../../../core/events/event.ts";
 import type { StoryId } from "../../../core/events/ids.ts";
 import { itemsOf } from "../../../views/answers/inbox.ts";
@@ -154,7 +154,7 @@ async function answerAll(
   const items = itemsOf(view.run, view.states);
   const causes = [...new Set(items.map(({ cause }) => cause))];
   if (causes.length === 0) return world.out("Nothing waits for you.\n");
-  const cause = options.cause === undefined && causes.length === 1 ? causes[0] : nameMeant(options.cause ?? "", causes);
+  const cause = options.cause === undefined && causes.length === 1 ? causes[0] : matchName(options.cause ?? "", causes);
   if (cause === undefined)
     throw new RemandError(
       "usage",
@@ -201,7 +201,7 @@ async function undo(world: World, about: string, verb: string | undefined, optio
   await world.host.appendEvents(world.cwd, story, [{ type: "answer.undone", by }]);
   // An engine may have started work since the check above; then the undo came too late, which is reported.
   const lines = await withStories(world, [story], (view) => collectLines(view.lines(story)));
-  if (!isLastUndoHeard(lines)) throw tooLate(story, "work on it has just started");
+  if (!isLastUndoInTime(lines)) throw tooLate(story, "work on it has just started");
   if (options.json === true)
     world.out(`${JSON.stringify({ schema: "remand.answer/1", story, undone: said }, null, 2)}\n`);
   else world.out(`${story}: ${by} undid ${said.verb}. The story is as it was before the answer.\n`);

@@ -6,7 +6,7 @@ import { ProblemsFound } from "../../problems-found.ts";
 import { blameText } from "../../blame-text.ts";
 import { type CliCommand, EXIT, type ExitCode, INTERRUPTED, type World } from "../../../app/command.ts";
 import { loadConfig } from "../../../app/load-config.ts";
-import { collect, numberOf } from "../../../app/option-values.ts";
+import { collect, parseNumber } from "../../../app/option-values.ts";
 import { paintFor, stoppable } from "../../terminal-kind.ts";
 
 interface Options {
@@ -68,7 +68,7 @@ async function blame(world: World, options: Options): Promise<ExitCode> {
       'Give one of them: remand blame --check "npm test"',
     );
   const limits = {
-    runs: options.runsMax === undefined ? config.blame.runs : numberOf("--runs-max", options.runsMax, 1, 500),
+    runs: options.runsMax === undefined ? config.blame.runs : parseNumber("--runs-max", options.runsMax, 1, 500),
     timeMs: timeOf(options.timeMax ?? config.blame.time),
   };
   const spec = { config, output, command: check, at: options.at ?? null, base: options.base ?? null, limits };

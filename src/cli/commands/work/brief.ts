@@ -3,10 +3,10 @@ import type { Command } from "commander";
 import { RemandError } from "../../../core/events/error.ts";
 import { BRIEF_DOCUMENT } from "../../../core/schemas/brief.ts";
 import { DEFAULT_BRIEF_CHARS } from "../../../write/briefs/brief.ts";
-import { writtenFrom } from "../../../app/brief-document.ts";
+import { writeBriefFromDocument } from "../../../app/brief-document.ts";
 import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
 import { keptBrief } from "../../kept-brief.ts";
-import { numberOf } from "../../../app/option-values.ts";
+import { parseNumber } from "../../../app/option-values.ts";
 
 /** `remand brief`: writes the text that goes back to an agent, from a document that any orchestrator can produce. */
 export const command: CliCommand = {
@@ -56,7 +56,7 @@ async function printKept(story: string, options: Options, world: World): Promise
   if (options.attempt !== undefined && options.next === true) {
     throw new RemandError("usage", "--attempt and --next exclude each other", "Leave one of the two out.");
   }
-  const attempt = options.attempt === undefined ? "newest" : numberOf("--attempt", options.attempt, 1, 100_000);
+  const attempt = options.attempt === undefined ? "newest" : parseNumber("--attempt", options.attempt, 1, 100_000);
   const { text, ...about } = await keptBrief(world, story, options.next === true ? "next" : attempt);
   if (options.json === true)
     world.out(`${JSON.stringify({ schema: "remand.brief-text/1", ...about, text, cuts: [] }, null, 2)}\n`);
@@ -68,7 +68,7 @@ async function printBrief(options: Options, world: World): Promise<void> {
   const from = sourceOf(options.from);
   const where = from === "-" ? "the standard input" : from;
   const document = jsonOf(await textOf(from, world), where);
-  const { text, cuts } = writtenFrom(document, where, { nonce: options.nonce, maxChars }, FLAGS);
+  const { text, cuts } = writeBriefFromDocument(document, where, { nonce: options.nonce, maxChars }, FLAGS);
   world.out(
     options.json === true ? `${JSON.stringify({ schema: "remand.brief-text/1", text, cuts }, null, 2)}\n` : text,
   );

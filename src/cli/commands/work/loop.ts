@@ -255,7 +255,7 @@ async function undo(world: World, options: Options): Promise<ExitCode> {
   try {
     submodules = await engine.undo(id);
     // The journal must record that the files differ from the tree that was judged.
-    await engine.tell(id, [{ type: "tree.restored", ...before }]);
+    await engine.append(id, [{ type: "tree.restored", ...before }]);
   } finally {
     await engine.close();
   }

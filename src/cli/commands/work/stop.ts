@@ -3,7 +3,7 @@ import { entries } from "../../../stdx/sorted-map.ts";
 import { storiesOf } from "../../../views/run/run-summary.ts";
 import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
 import { withJournal } from "../../../app/with-journal.ts";
-import { knownIds, personOf } from "../../../app/option-values.ts";
+import { resolveIds, personOf } from "../../../app/option-values.ts";
 
 interface Options {
   readonly now?: boolean;
@@ -106,7 +106,7 @@ async function resume(world: World, typed: readonly string[], options: Options):
 async function namedStories(world: World, typed: readonly string[]) {
   return withJournal(world, ({ state }) => {
     const known = [...entries(state.stories)].map(([id]) => id);
-    const states = storiesOf(state, typed.length === 0 ? null : knownIds(typed, known));
+    const states = storiesOf(state, typed.length === 0 ? null : resolveIds(typed, known));
     return Promise.resolve({ states, engine: state.engine });
   });
 }

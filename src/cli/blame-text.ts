@@ -1,6 +1,6 @@
 import type { BlameReport, Considered, Origin } from "../core/blame/blame.ts";
 import { countText, plainText } from "../stdx/plain-text.ts";
-import { chosenOf, kindOf } from "../views/board/check-reports.ts";
+import { blamedHunks, blameKind } from "../views/board/check-reports.ts";
 import type { DiffDocument, DiffFile, ShownLine } from "../views/story/diff-document.ts";
 import { whoseText } from "../views/story/story-lines.ts";
 import type { Paint } from "./terminal-kind.ts";
@@ -18,8 +18,8 @@ export function blameText(report: BlameReport, paint: Paint): string {
         : considered.length === 1
           ? "the only change, not proven"
           : `ranked, ${sure}`;
-  const lines = [`${paint.strong(TITLES[kindOf(blame)])} (${basis})`, blame.explanation, ""];
-  const chosen = chosenOf(report);
+  const lines = [`${paint.strong(TITLES[blameKind(blame)])} (${basis})`, blame.explanation, ""];
+  const chosen = blamedHunks(report);
   for (const each of chosen.slice(0, MOST_SHOWN)) lines.push(...hunkLines(each, paint), "");
   const others = considered.filter((each) => !chosen.includes(each)).slice(0, 3);
   if (others.length > 0)
@@ -34,7 +34,7 @@ export function blameText(report: BlameReport, paint: Paint): string {
 const MOST_SHOWN = 5;
 const MOST_LINES = 12;
 
-const TITLES: Readonly<Record<ReturnType<typeof kindOf>, string>> = {
+const TITLES: Readonly<Record<ReturnType<typeof blameKind>, string>> = {
   hunk: "This change did it",
   multi: "These changes did it, each by itself",
   joint: "These changes did it together",

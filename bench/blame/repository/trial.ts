@@ -7,7 +7,7 @@ import { type RankedBlame, rankBlame } from "../../../src/decide/blame/rank-blam
 import { readBlameMaterial } from "../../../src/parse/code/failure-material.ts";
 import { readGitDiff } from "../../../src/parse/code/git-output.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
-import { kindOf } from "../../../src/views/board/check-reports.ts";
+import { blameKind } from "../../../src/views/board/check-reports.ts";
 import { narrowedCommand } from "../../../src/write/edits/narrow-command.ts";
 import { asWritten, quickMix, rankOf } from "../baselines.ts";
 import { ddminWith } from "../ddmin.ts";
@@ -23,7 +23,7 @@ export interface RepositoryTrial {
   /** The rank of the best true hunk after the first run showed which lines its tests ran. */
   readonly rankAfter: number | null;
   readonly confidence: number;
-  readonly kind: ReturnType<typeof kindOf>;
+  readonly kind: ReturnType<typeof blameKind>;
   readonly proven: boolean;
   readonly shown: boolean;
   /** The confidence after the runs. */
@@ -96,7 +96,7 @@ async function tried(
     },
   );
   const seconds = (performance.now() - beganAt) / 1000;
-  const kind = kindOf(blame);
+  const kind = blameKind(blame);
   const written = asWritten(material);
   const best = Math.max(...written);
   return {

@@ -5,7 +5,7 @@ import type { ProofAnswer } from "../../decide/blame/prove-blame.ts";
 import { findBlame } from "../../engine/find-blame.ts";
 import type { ExtraCheckouts, ProofOptions } from "../../engine/proof-runner.ts";
 import type { ExperimentCheckout, Trial } from "../../ports/experiment-runner.ts";
-import { chosenOf } from "../../views/board/check-reports.ts";
+import { blamedHunks } from "../../views/board/check-reports.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
 import { type GatedCheckout, openJudgedPlace } from "../../adapters/git/checkout/gated-checkout.ts";
@@ -75,7 +75,7 @@ async function traceBlame(
   { base, commit, tree }: GatedCheckout,
   found: Pick<BlameReport, "considered" | "hunks"> & { readonly blame: Blame },
 ): Promise<Pick<BlameReport, "blame" | "considered" | "hunks">> {
-  const named = chosenOf(found);
+  const named = blamedHunks(found);
   const hunks = named.map(({ hunk }) => hunk);
   const origins = await originsOf(root, { base, commit, tree }, hunks);
   const suspects = found.blame.suspects.map((suspect) => {

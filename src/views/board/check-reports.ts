@@ -97,10 +97,10 @@ export function blameDocument(report: BlameReport) {
   const { blame, considered, runs, seconds, experiments = [] } = report;
   const place = ({ hunk }: Considered) => ({ file: hunk.file, start: hunk.start, end: hunk.end });
   const byId = new Map(considered.map((each) => [each.hunk.id, place(each)]));
-  const chosen = chosenOf(report);
+  const chosen = blamedHunks(report);
   return {
     schema: "remand.blame/1" as const,
-    kind: blame === null ? ("passes" as const) : kindOf(blame),
+    kind: blame === null ? ("passes" as const) : blameKind(blame),
     proven: blame?.basis === "proven",
     level: blame === null ? null : blame.shown === true ? ("shown" as const) : blame.basis,
     confidence: blame?.confidence ?? 1,
@@ -125,13 +125,13 @@ export function blameDocument(report: BlameReport) {
   };
 }
 
-export function kindOf({ verdict, together, newCode }: Blame) {
+export function blameKind({ verdict, together, newCode }: Blame) {
   if (verdict === "culprit") return newCode === true ? ("slip" as const) : ("hunk" as const);
   return verdict === "multi" && together === true ? ("joint" as const) : verdict;
 }
 
 /** The changes that the runs proved, or else those that the verdict suspects, in the ranking's order. */
-export function chosenOf({
+export function blamedHunks({
   blame,
   considered,
   hunks,

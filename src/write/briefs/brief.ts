@@ -33,7 +33,7 @@ export const DEFAULT_BRIEF_CHARS = DEFAULT_BRIEF_TOKENS * CHARS_PER_TOKEN;
 export const SMALLEST_BRIEF_CHARS = 10_000;
 
 export function writeBriefWithCuts(brief: Brief, options: BriefOptions): WrittenBrief {
-  const maxChars = options.maxChars ?? DEFAULT_BRIEF_CHARS + broughtAlong(brief);
+  const maxChars = options.maxChars ?? DEFAULT_BRIEF_CHARS + attachedChars(brief);
   assert(maxChars >= SMALLEST_BRIEF_CHARS, `a brief needs at least ${SMALLEST_BRIEF_CHARS} characters`);
   for (const limits of SHRINKING_LIMITS) {
     const pen: BriefWriter = { nonce: options.nonce, limits, cuts: [] };
@@ -47,7 +47,7 @@ export function writeBriefWithCuts(brief: Brief, options: BriefOptions): Written
  * The size of attached texts: the role's own prompt, and texts that are themselves to be revised. They do not count
  * against the brief's limit.
  */
-function broughtAlong({ rolePrompt, evidence }: Brief): number {
+function attachedChars({ rolePrompt, evidence }: Brief): number {
   const texts = evidence.filter(({ fullAt }) => fullAt === undefined).map(({ text }) => text.length);
   return [rolePrompt.length, ...texts].reduce((sum, length) => sum + Math.min(length, FULL_LIMITS.roleChars), 0);
 }

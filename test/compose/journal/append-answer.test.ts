@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createSqliteJournal } from "../../../src/adapters/journal/sqlite-journal.ts";
-import { tellEach } from "../../../src/compose/journal/append-answer.ts";
+import { appendAnswers } from "../../../src/compose/journal/append-answer.ts";
 import { stateFolder } from "../../../src/compose/state-folder.ts";
 import type { Event } from "../../../src/core/events/event.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
@@ -29,7 +29,7 @@ describe("events for many stories", () => {
       { stream: storyId("story-1099"), events: [released] },
       { stream: storyId("story-1099"), events: [held] },
     ];
-    await tellEach(root, null, streams, { type: "person", identity: "terminal" }, {});
+    await appendAnswers(root, null, streams, { type: "person", identity: "terminal" }, {});
     const written: string[] = [];
     const last: string[] = [];
     for await (const line of journal.read(before)) {

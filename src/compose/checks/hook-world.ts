@@ -4,6 +4,7 @@ import { createStoryPages } from "../../adapters/stories/story-pages.ts";
 import type { StopPlan } from "../../app/host-plans.ts";
 import { treeId } from "../../core/events/ids.ts";
 import type { GateRules, Policy } from "../../core/events/policy.ts";
+import { changedRules } from "../../core/gates/gate-report.ts";
 import type { GateName, Judgement } from "../../core/gates/gate.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import { failureFingerprint } from "../../core/gates/finding-identity.ts";
@@ -31,7 +32,7 @@ export type OpenedGates = Awaited<ReturnType<typeof openGates>>;
  */
 export function hookWorld(
   root: string,
-  plan: StopPlan & { readonly before: FailuresBefore },
+  plan: StopPlan & { readonly before: FailuresBefore; readonly isStartKnown: boolean },
   env: Readonly<Record<string, string | undefined>>,
   opened: OpenedGates,
   journal: EngineJournal,
@@ -56,7 +57,12 @@ export function hookWorld(
     pages: createStoryPages({ root, folder: config.stories, files: createNodeFiles() }),
     evidence,
     outbox: { put: async () => {}, get: async () => null, drop: async () => {} },
-    gates: new Map([...gates].map(([name, gate]) => [name, comparedWithStart(gate, opened, plan, wait)])),
+    gates: new Map(
+      [...gates].map(([name, gate]) => {
+        const compared = comparedWithStart(gate, opened, plan, wait);
+        return [name, plan.isStartKnown ? compared : withRulesOfThePerson(compared)];
+      }),
+    ),
     roleRegistry: { agentFor: async () => redactedRole(conversation) },
     adjudicator: createAdjudicator({ roleRegistry: reviewers.roleRegistry, evidence, clock, nonce, checkouts }),
     integration: null,
@@ -118,27 +124,49 @@ function comparedWithStart(
   return { ...gate, run };
 }
 
+/**
+ * Where no SessionStart hook has run, it is not known who changed the project's rules: a `remand.yaml` that was just
+ * written must not be taken back by the agent. The change is reported to the person and does not block.
+ */
+function withRulesOfThePerson(gate: Gate): Gate {
+  const run: Gate["run"] = async (request, control) => {
+    const judged = await gate.run(request, control);
+    const rules = new Set(changedRules(judged).map(({ id }) => id));
+    if (rules.size === 0 || judged.result !== "fail") return judged;
+    const files = changedRules(judged).flatMap(({ file }) => file ?? []);
+    const note = `not known who changed ${files.join(", ")}: let the SessionStart hook run \`remand hook start\``;
+    return withInformation(judged, ({ id }) => rules.has(id), { note, line: UNKNOWN_AUTHOR });
+  };
+  return { ...gate, run };
+}
+
+const UNKNOWN_AUTHOR = "It may have been changed before this conversation.";
+
 /** Keeps earlier failures in a judgement as information only. */
 function withoutEarlierFailures(judged: Judgement, before: ReadonlySet<string>): Judgement {
   const isEarlier = (finding: Finding): boolean => before.has(faultNameOf(finding));
-  const blocking = judged.blocking.filter((id) => !judged.findings.some((each) => each.id === id && isEarlier(each)));
-  if (blocking.length === judged.blocking.length) return judged;
   const earlier = judged.findings.filter(isEarlier);
-  const findings = judged.findings.map((each): Finding =>
-    isEarlier(each) ? { ...each, severity: "info", detail: withLine(EARLIER, each.detail) } : each,
+  const note = `${countText(earlier.length, "failure")} from before the conversation: ${earlier.map(({ symbol, message }) => symbol ?? message).join(", ")}`;
+  return withInformation(judged, isEarlier, { note, line: EARLIER });
+}
+
+/** Some findings block no longer; the judgement passes if none is left that does. */
+function withInformation(
+  judged: Judgement,
+  isInformation: (finding: Finding) => boolean,
+  { note, line }: { readonly note: string; readonly line: string },
+): Judgement {
+  const blocking = judged.blocking.filter(
+    (id) => !judged.findings.some((each) => each.id === id && isInformation(each)),
   );
-  const failed = `${countText(earlier.length, "failure")} from before the conversation: ${earlier.map(({ symbol, message }) => symbol ?? message).join(", ")}`;
+  if (blocking.length === judged.blocking.length) return judged;
+  const findings = judged.findings.map((each): Finding =>
+    isInformation(each) ? { ...each, severity: "info", detail: withLine(line, each.detail) } : each,
+  );
   const { failure: _of, ...rest } = judged;
   const left = findings.filter(({ id }) => blocking.includes(id));
   if (left.length > 0) return { ...judged, findings, blocking, failure: failureFingerprint(left, judged.summary) };
-  return {
-    ...rest,
-    result: "pass",
-    findings,
-    blocking,
-    notes: [failed],
-    summary: `${judged.gate}: pass, with ${failed}`,
-  };
+  return { ...rest, result: "pass", findings, blocking, notes: [note], summary: `${judged.gate}: pass, with ${note}` };
 }
 
 const EARLIER = "It failed before this conversation too, and is not a part of it.";

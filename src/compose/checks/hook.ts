@@ -40,7 +40,7 @@ export async function stop(root: string, plan: StopPlan, env: EnvVariables): Pro
     // Work that was sent back and has not passed yet stays so when the client restarts.
     if (!hasBegun && known?.standing === "held") return BEGUN;
     const { answer, lines, blocks } = hasBegun
-      ? await driveOn(root, { ...plan, before }, env, opened, known)
+      ? await driveOn(root, { ...plan, before, isStartKnown: since !== null }, env, opened, known)
       : NO_STOP_YET;
     const { type: standing, why } = answer;
     // The first start counts: a restarted client continues the same work.
@@ -78,7 +78,7 @@ interface Answered {
 /** Drives the story of the conversation until its work passes, is sent back, or needs a person. */
 async function driveOn(
   root: string,
-  plan: StopPlan & { readonly before: FailuresBefore },
+  plan: StopPlan & { readonly before: FailuresBefore; readonly isStartKnown: boolean },
   env: EnvVariables,
   opened: OpenedGates,
   known: RecordedSession | null,

@@ -4,7 +4,7 @@ import type { Judgement } from "../../core/gates/gate.ts";
 import type { ExperimentCheckout } from "../../ports/experiment-runner.ts";
 import { type Fault, faultsIn, withFault } from "../../parse/code/plant-faults.ts";
 import type { TestedJudgement } from "../checks/checks-gate.ts";
-import { productRule } from "../faults/fault-bench.ts";
+import { LEAST_RUN_MS, productRule } from "../faults/fault-bench.ts";
 import { type PinnedContext, inCheckout, refuseJudgement } from "./pinned-run.ts";
 import { openPinned, pinnedTree, setPinned, testFilesAtBase } from "./pinned-tree.ts";
 
@@ -22,9 +22,11 @@ export async function heldToExit(work: PinnedContext, ran: TestedJudgement, judg
   const isOpen =
     judged.result === "pass" && ran.tests.passed.size === 0 && target !== undefined && !control.signal.aborted;
   if (!isOpen || options.faults === undefined || options.experimentRunner === null) return judged;
-  const noticed = await noticedAtBase(work);
+  // A fault may make the check run without end.
+  const limitMs = Math.min(request.timeoutMs, LEAST_RUN_MS + 2 * ran.judgement.durationMs);
+  const noticed = await noticedAtBase(work, limitMs);
   if (noticed === null || control.signal.aborted) return judged;
-  const passed = await passesWith(work, noticed);
+  const passed = await passesWith(work, noticed, limitMs);
   if (passed === null) return judged;
   const { path, line, before, after } = noticed;
   const finding = identifyFinding({
@@ -42,7 +44,7 @@ export async function heldToExit(work: PinnedContext, ran: TestedJudgement, judg
  * Returns a fault in a changed file, on a line that both versions have, with which the check's output differs at the
  * base.
  */
-async function noticedAtBase(work: PinnedContext): Promise<Fault | null> {
+async function noticedAtBase(work: PinnedContext, limitMs: number): Promise<Fault | null> {
   const { options, request, control, changed } = work;
   const { story, base, tree } = request;
   const faults: Fault[] = [];
@@ -58,7 +60,8 @@ async function noticedAtBase(work: PinnedContext): Promise<Fault | null> {
   const checkout = await options.experimentRunner!.open({ signal: control.signal, commit: base, base });
   try {
     const says = async (texts: ReadonlyMap<string, string>): Promise<string | null> => {
-      const { judgement } = await judge(work, checkout, await checkout.set(base, texts));
+      const limit = texts.size === 0 ? request.timeoutMs : limitMs;
+      const { judgement } = await judge(work, checkout, await checkout.set(base, texts), limit);
       const [finding] = judgement.findings.filter(({ id }) => judgement.blocking.includes(id));
       return judgement.result === "fail" && finding !== undefined ? normalisedMessage(finding.message) : null;
     };
@@ -77,7 +80,7 @@ async function noticedAtBase(work: PinnedContext): Promise<Fault | null> {
 }
 
 /** Runs the work with the fault. Returns the judgement if it passes; `null` if it fails, as it should. */
-async function passesWith(work: PinnedContext, fault: Fault): Promise<Judgement | null> {
+async function passesWith(work: PinnedContext, fault: Fault, limitMs: number): Promise<Judgement | null> {
   const { options, request, control, changed } = work;
   const { story, base, commit, tree } = request;
   const pinned = await pinnedTree(options, request, changed, await testFilesAtBase(options.evidence, request));
@@ -89,16 +92,20 @@ async function passesWith(work: PinnedContext, fault: Fault): Promise<Judgement 
     if (text === null) return null;
     const { taken, texts } = pinned ?? { taken: [], texts: new Map<string, string>() };
     const set = await setPinned(checkout, request, { taken, texts: new Map([...texts, [fault.path, text]]) });
-    const { judgement } = await judge(work, checkout, set);
+    const { judgement } = await judge(work, checkout, set, limitMs);
     return judgement.result === "pass" ? judgement : null;
   } finally {
     await checkout.close();
   }
 }
 
-const judge = (
-  { checks, request, control }: PinnedContext,
+function judge(
+  { options, request, control }: PinnedContext,
   checkout: ExperimentCheckout,
   tree: Awaited<ReturnType<ExperimentCheckout["set"]>>,
-): Promise<TestedJudgement> =>
-  checks.judgeTests(inCheckout(request, checkout, tree), { signal: control.signal, onOutput: () => undefined });
+  limitMs: number,
+): Promise<TestedJudgement> {
+  const ranTests = request.baseRun?.ranTests ?? [];
+  const { gate } = options.faults!.checksFor([], { packageFile: null, textOf: () => null, limitMs, ranTests });
+  return gate.judgeTests(inCheckout(request, checkout, tree), { signal: control.signal, onOutput: () => undefined });
+}

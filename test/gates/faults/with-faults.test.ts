@@ -110,6 +110,7 @@ async function judged(world: World) {
         durationMs: tookMs,
         result: failed.length === 0 ? "pass" : "fail",
         findings,
+        blocking: findings.map(({ id }) => id),
         identities: { ...identities, passing: [...passed.keys()] },
       }),
       tests: { isNamed, passed, failed: new Set(failed.map(([name]) => name)), ran: entries.length },
@@ -549,6 +550,29 @@ test("the time of a slow base does not count for the work", async () => {
   const first = triesAtWork();
   await again();
   expect(triesAtWork() - first).toBe(first);
+});
+
+describe("a check that names no tests", () => {
+  test("runs with a fault for no longer than twice its time and ten seconds: the fault may make it run without end", async () => {
+    const code = (sum: string): Files => ({ "src/cart.js": `export const add = (a, b) => 1 * 1 *\n  (${sum});\n` });
+    const suite: Suite = (files): Readonly<Record<string, string | null>> => {
+      const said = says(files["src/cart.js"]!);
+      return said === null ? {} : { "npm test": said };
+    };
+    const used: number[][] = [];
+    const { judgement } = await judged({
+      base: { ...BASE, ...code("a - b") },
+      work: code("a + b"),
+      suite,
+      targets: ["npm test"],
+      request: { timeoutMs: 300_000 },
+      durationMs: 500,
+      beforeRun: (_prepare, limits) => Promise.resolve(void used.push(limits as number[])),
+    });
+    expect(judgement.result).toBe("pass");
+    // The base twice, a fault in it, and the same fault in the work.
+    expect(used[0]).toEqual([300_000, 300_000, 11_000, 11_000]);
+  });
 });
 
 describe("a check that can no longer fail", () => {

@@ -176,6 +176,18 @@ describe("remand hook stop, on a real checkout", () => {
     expect(sent.reason).not.toContain("draft.cjs");
   });
 
+  it("reports changed rules and does not block for them where no start is known", async () => {
+    write("remand.yaml", `${readFileSync(join(root, "remand.yaml"), "utf8")}# what init wrote\n`);
+    write("add.cjs", "exports.add = (a, b) => b + a;\n");
+    const passed = answer(await stop());
+    expect(passed.decision).toBeUndefined();
+    expect(passed.systemMessage).toContain("not known who changed remand.yaml");
+    write("add.cjs", "exports.add = (a, b) => a - b;\n");
+    const sent = answer(await stop());
+    expect(sent).toMatchObject({ decision: "block", reason: expect.stringContaining("add(1, 2) is -1") });
+    expect(sent.reason).not.toContain("this file says how the work is judged");
+  });
+
   it("drives the engine: a rework is limited to the scope of its brief, and old records are continued", async () => {
     write("add.cjs", "exports.add = (a, b) => a - b;\n");
     const first = answer(await stop({}, ["--set", "blame.prove=true"]));

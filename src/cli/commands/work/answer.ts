@@ -47,6 +47,7 @@ const EXAMPLES = `Examples:
   remand answer esc-checkout-4 allow --message "the story changes how totals are rounded"
   remand answer checkout-retry abandon --message "not needed any more"
   remand answer                             on a terminal: pick a question and an answer
+  remand answer checkout-retry              the same for the question of one story
   remand answer --all --cause budget-cost raise-budget --limit 5
   remand answer esc-checkout-5 defer --message "after the release"
   remand answer esc-checkout-5 dismiss --message "the test is about a page that is gone"
@@ -83,7 +84,8 @@ export const command: CliCommand = {
         if (options.all === true || options.cause !== undefined) await answerAll(world, about, verb, options);
         else if (about === undefined) await pickOrRefuse(world, options);
         else if (options.undo === true) await undo(world, await questionTyped(world, about), verb, options);
-        else await answer(world, await questionTyped(world, about), verb, options);
+        else if (verb !== undefined || !(await pickAbout(world, about, options)))
+          await answer(world, await questionTyped(world, about), verb, options);
         done(EXIT.ok);
       });
   },
@@ -99,11 +101,21 @@ async function pickOrRefuse(world: World, options: Options): Promise<void> {
     );
 }
 
+/** Lets the person at the terminal pick an answer to what they named; `false` where nothing is asked about it. */
+async function pickAbout(world: World, about: string, options: Options): Promise<boolean> {
+  if (options.json === true || world.keyboard === null) return false;
+  const subject = await questionTyped(world, about);
+  const view = await world.host.readStories(world.cwd, "asking");
+  await view?.close();
+  const isAsked = view?.states.some(({ story, escalation }) => story.id === subject || escalation?.id === subject);
+  return isAsked === true && (await answerByPicker(world, subject));
+}
+
 /**
- * Lets the person at the terminal pick a question and an answer; `false` where there is no terminal. With `only`: a
- * question of this story, or of the whole run.
+ * Lets the person at the terminal pick a question and an answer; `false` where there is no terminal. With `only`: this
+ * question, or those of this story and of the whole run.
  */
-export async function answerByPicker(world: World, only: StoryId | null = null): Promise<boolean> {
+export async function answerByPicker(world: World, only: string | null = null): Promise<boolean> {
   const { keyboard } = world;
   if (keyboard === null) return false;
   const view = await world.host.readStories(world.cwd, "asking");
@@ -114,7 +126,10 @@ export async function answerByPicker(world: World, only: StoryId | null = null):
   const questions = [
     ...asked(view.run.escalation, null),
     ...view.states.flatMap(({ escalation, story }) => asked(escalation, story.id)),
-  ].filter(({ story }) => only === null || story === null || story === only);
+  ].filter(
+    ({ story, escalation }) =>
+      only === null || escalation.id === only || (story === null ? !isQuestion(only) : story === only),
+  );
   if (questions.length === 0) world.out("Nothing waits for you.\n");
   const picked = await pickAnswer(world, keyboard, questions, ({ story, escalation: { assessment } }) =>
     world.out(
@@ -132,6 +147,8 @@ export async function answerByPicker(world: World, only: StoryId | null = null):
   await tell(world, given, false);
   return true;
 }
+
+const isQuestion = (id: string): boolean => id.startsWith("esc-");
 
 /** Gives the same answer to all questions of a cause. All of them are validated before the first one is appended. */
 async function answerAll(

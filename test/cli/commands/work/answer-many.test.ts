@@ -68,6 +68,18 @@ describe("the picker", () => {
     expect(await answersIn(host)).toEqual(["pay-card send-back look at the token"]);
   });
 
+  test.each(["pay-c", "esc-pay-card-1"])("asks for the answer alone where the question is named: %s", async (about) => {
+    const host = await stuck();
+    const ran = await on(host, answer, [about], atTerminal(keyboardOf(["1"]), "look at the token"));
+    expect(ran.exit).toBe(0);
+    expect(ran.out).not.toContain("Which question?");
+    expect(await answersIn(host)).toEqual(["pay-card send-back look at the token"]);
+    expect(await on(host, answer, [about])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("the answer is missing"),
+    });
+  });
+
   test("can be left without an answer, also below the inbox", async () => {
     const host = await stuck();
     expect(await on(host, answer, [], atTerminal(keyboardOf(["escape"])))).toMatchObject({ exit: 0 });

@@ -68,7 +68,7 @@ const OUTCOME_WORDS: Readonly<Record<AttemptOutcome["type"], string>> = {
   ready: "finished",
   incomplete: "stopped unfinished",
   blocked: "was blocked",
-  unclear: "said nothing readable",
+  unclear: "sent an unreadable reply",
   crashed: "crashed",
   "timed-out": "timed out",
   "rate-limited": "was rate-limited",

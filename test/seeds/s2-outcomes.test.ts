@@ -139,7 +139,7 @@ describe("S2 what a developer can say besides READY_FOR_REVIEW", () => {
     expect(stateOf(ran.run, "a").escalation?.reason).toMatchObject({
       type: "agent-failure",
       times: 3,
-      outcome: "said nothing readable",
+      outcome: "sent an unreadable reply",
     });
   });
 

@@ -97,7 +97,7 @@ function failuresMeant(escalation: Escalation | null, { verb, tests = [] }: Answ
   if (asked === null)
     throw new RemandError(
       "usage",
-      `${verb} answers the question what failing tests of the base are, and none is asked`,
+      `"${verb}" only answers a question about failing tests of the base, and none is open`,
       "List a known failure under knownFailures in remand.yaml, or a target in the story's front matter.",
     );
   return { tests: matching(asked, tests, "failure") };

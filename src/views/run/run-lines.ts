@@ -136,7 +136,7 @@ export function outcomeText(outcome: AttemptOutcome): string {
     case "blocked":
       return `was blocked: ${shortLine(outcome.issue, 120)}`;
     case "unclear":
-      return `said nothing readable: ${shortLine(outcome.detail, 120)}`;
+      return `sent an unreadable reply: ${shortLine(outcome.detail, 120)}`;
     case "crashed":
       return `crashed: ${shortLine(outcome.detail, 120)}`;
     case "timed-out":

@@ -28,7 +28,7 @@ export function noteOf(
         text: `has used ${amountText(event.budget, event.used)} of ${amountText(event.budget, event.limit)} (${event.budget})`,
       };
     case "attempt.unclear":
-      return { mark: "trouble", text: `attempt ${event.attempt}  its answer could not be read; it is asked again` };
+      return { mark: "trouble", text: `attempt ${event.attempt}  unreadable reply; asking again` };
     case "step.failed":
       return { mark: "trouble", text: `${event.step} failed: ${shortLine(event.detail, 400)}` };
     case "work.interrupted":
@@ -59,15 +59,15 @@ export function noteOf(
 function storyNote(event: Event): { readonly mark: LineMark; readonly text: string } | null {
   switch (event.type) {
     case "story.held":
-      return { mark: "note", text: `held by ${authorText(event)}: nothing new starts for it` };
+      return { mark: "note", text: `paused by ${authorText(event)}: no new step starts` };
     case "story.released":
-      return { mark: "note", text: `released by ${authorText(event)}` };
+      return { mark: "note", text: `resumed by ${authorText(event)}` };
     case "answer.undone":
       return { mark: "person", text: `${authorText(event)} takes the last answer back` };
     case "story.flagged":
       return {
         mark: "trouble",
-        text: `takes ${durationText(event.takenMs)}, others of its kind ${durationText(event.usualMs)}`,
+        text: `running ${durationText(event.takenMs)}, usually ${durationText(event.usualMs)}`,
       };
     case "grace.granted":
       return { mark: "note", text: `each round was better than the one before: one more at the ${event.gate} gate` };
@@ -99,10 +99,10 @@ function storyNote(event: Event): { readonly mark: LineMark; readonly text: stri
       if (event.changed.length === 0) return null;
       return {
         mark: "note",
-        text: `taken in what ${event.by} changed: ${countText(event.changed.length, "file")}`,
+        text: `added ${event.by}'s changes (${countText(event.changed.length, "file")})`,
       };
     case "run.resumed":
-      return { mark: "note", text: `the run goes on, says ${authorText(event)}` };
+      return { mark: "note", text: `run resumed by ${authorText(event)}` };
     default:
       return null;
   }
@@ -110,7 +110,7 @@ function storyNote(event: Event): { readonly mark: LineMark; readonly text: stri
 
 function adoptedText(branch: string, files: number): string {
   const name = shortLine(branch, 80);
-  if (files === 0) return `${name} holds nothing that is not here already`;
+  if (files === 0) return `${name} has no new changes`;
   return `goes on with the work on ${name}: ${countText(files, "file")} changed`;
 }
 

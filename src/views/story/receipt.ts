@@ -18,7 +18,7 @@ import type { GateName, Judgement } from "../../core/gates/gate.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { canonicalJson, instant } from "../../stdx/canonical-json.ts";
 import { sha256 } from "../../stdx/sha256.ts";
-import { countText } from "../../stdx/plain-text.ts";
+import { countText, plural } from "../../stdx/plain-text.ts";
 
 /** A journal line that needs a receipt, with the story's state after that line. */
 export interface ReceiptMoment {
@@ -140,7 +140,8 @@ export function commitsText({ commits, ok, keys, keysFrom }: CommitsDocument): s
   const required = commits.filter(({ isRequired, match }) => isRequired && match === null).length;
   const lines = commits.flatMap(commitLines);
   const sum = `${countText(held, "commit")} of ${commits.length} with a receipt`;
-  const missing = required === 0 ? "" : `; ${countText(required, "commit")} without one that must have it`;
+  const missing =
+    required === 0 ? "" : `; ${countText(required, "commit")} ${plural(required, "lacks", "lack")} a required receipt`;
   const known = keys === 0 ? `there are no keys in ${keysFrom}` : `${countText(keys, "key")} from ${keysFrom}`;
   const way = keys === 0 ? ["Add yours and commit it on the base branch: remand key show >> remand.keys"] : [];
   return [...lines, `${ok ? "verified" : "not verified"}: ${sum}${missing}; ${known}`, ...way].join("\n");

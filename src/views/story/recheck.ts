@@ -177,7 +177,7 @@ function gatesAfter(policy: Policy, now: RecheckInput): GateRecheck[] {
 const FIRST = "it had not run on this phase's work before";
 
 const keptBecause = ({ changed }: RecheckInput): string =>
-  changed.length === 0 ? "nothing changed" : "no path that changed can change what it saw";
+  changed.length === 0 ? "nothing changed" : "no changed file affects it";
 
 function againBecause(
   gate: GateName,
@@ -188,8 +188,8 @@ function againBecause(
   if (before === null) return `the work went back from ${from ?? "the start"} to ${phase}: its product is another one`;
   if (gate === sentBackBy || earlier?.judgement.result === "fail") return "it had failed the work";
   if (paths.length > 0) return `changed: ${shortLine(paths.join(", "), 160)}`;
-  if (earlier?.isFresh === false) return "an earlier change had touched what it saw";
-  return changed.length === 0 ? "it was told to look once more" : "what it had said no longer held";
+  if (earlier?.isFresh === false) return "an earlier change affected its files";
+  return changed.length === 0 ? "re-run requested" : "its earlier result was out of date";
 }
 
 /** For people: each change, and below it the effect on each gate. */

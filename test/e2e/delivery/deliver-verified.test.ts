@@ -184,7 +184,7 @@ test("a file that a person fixes by hand is part of the work after resolve, and 
   expect(run().status).toBe(4);
   writeFileSync(join(repository.root, ".remand", "worktrees", "cap", "cap.txt"), "fixed by hand\n");
   answer("resolve");
-  expect(run().out).toContain("taken in what Ada changed: 1 file");
+  expect(run().out).toContain("added Ada's changes (1 file)");
   answer("merge");
   const { status, out } = run();
   expect(status, out).toBe(0);

@@ -262,11 +262,11 @@ test("a claim pauses and sends back; what an identified person paused stays paus
   expect(remand(root, ["stop", "say-it", "--by", "Eve"], UNIDENTIFIED).status).toBe(0);
   const paused = remand(root, ["run", "say-it", "--reporter", "minimal", "--by", "Eve"], UNIDENTIFIED);
   expect(paused.stderr).toContain("say-it stays paused. Resuming a story that an identified person paused needs");
-  expect(remand(root, ["log"]).stdout).not.toContain("released by");
+  expect(remand(root, ["log"]).stdout).not.toContain("resumed by");
   expect(remand(root, ["resume"], UNIDENTIFIED).stderr).toContain("needs an identified person");
   expect(remand(root, ["resume"]).stdout).toContain("resumed: say-it");
   run(root);
-  expect(remand(root, ["log"]).stdout).toMatch(/released by .+ \(token\)/);
+  expect(remand(root, ["log"]).stdout).toMatch(/resumed by .+ \(token\)/);
 });
 
 test("a test suite that an engine runs may answer in a project of its own", { timeout: 60_000 }, async () => {

@@ -164,7 +164,7 @@ describe("the lines of a run", () => {
     ["refused", { type: "refused", detail: "no" }, "developer refused: no"],
     ["missing", { type: "missing", detail: "nobody" }, "developer is not there: nobody"],
     ["unusable", { type: "unusable", detail: "no login", fix: "log in" }, "developer can't start: no login"],
-    ["unclear", { type: "unclear", detail: "?" }, "developer said nothing readable: ?   next try in 1 s"],
+    ["unclear", { type: "unclear", detail: "?" }, "developer sent an unreadable reply: ?   next try in 1 s"],
     ["blocked", { type: "blocked", issue: "no disk" }, "developer was blocked: no disk"],
     ["stopped", { type: "stopped", by: "Ada" }, "developer was stopped by Ada"],
     [
@@ -218,7 +218,7 @@ describe("the lines of a run", () => {
     [{ type: "budget.warned", budget: "tokens", used: 1, limit: 9 }, "trouble: has used 1 token of 9 tokens (tokens)"],
     [
       { type: "attempt.unclear", attempt: 1, detail: "", durationMs: 0 },
-      "trouble: attempt 1  its answer could not be read; it is asked again",
+      "trouble: attempt 1  unreadable reply; asking again",
     ],
     [
       { type: "step.failed", step: "brief", detail: "no room", infrastructure: false },
@@ -226,9 +226,9 @@ describe("the lines of a run", () => {
     ],
     [{ type: "work.interrupted", detail: "killed" }, "note: killed; it will rerun (not counted)"],
     [{ type: "work.resumed", detail: "killed; found again", engine: "died" }, "note: killed; found again"],
-    [{ type: "story.held", by: "Ada" }, "note: held by Ada: nothing new starts for it"],
-    [{ type: "story.released", by: "Ada" }, "note: released by Ada"],
-    [{ type: "story.flagged", usualMs: 1000, takenMs: 7_500_000 }, "trouble: takes 2 h 5 m, others of its kind 1 s"],
+    [{ type: "story.held", by: "Ada" }, "note: paused by Ada: no new step starts"],
+    [{ type: "story.released", by: "Ada" }, "note: resumed by Ada"],
+    [{ type: "story.flagged", usualMs: 1000, takenMs: 7_500_000 }, "trouble: running 2 h 5 m, usually 1 s"],
     [
       { type: "grace.granted", gate: "checks", failures: 3 },
       "note: each round was better than the one before: one more at the checks gate",
@@ -269,7 +269,7 @@ describe("the lines of a run", () => {
     expect(line({ type: "health.checked", healthy: false, remaining: ["x"], durationMs: 0 })).toEqual([
       "null trouble: the infrastructure is still broken: x",
     ]);
-    expect(line({ type: "run.resumed", by: "Ada" })).toEqual(["null note: the run goes on, says Ada"]);
+    expect(line({ type: "run.resumed", by: "Ada" })).toEqual(["null note: run resumed by Ada"]);
     expect(line({ type: "base.moved", commit: "c" })).toEqual([]);
   });
 
@@ -302,7 +302,7 @@ describe("an event in words", () => {
     [blameEvent("checks", "unmet"), "blame: unmet, ranked; it is unmet"],
     [{ type: "policy.applied", policy: presetPolicy("goal"), by: "Ada" }, "new rules for this story, by Ada"],
     [{ type: "story.accepted" }, "accepted: all gates passed"],
-    [{ type: "story.held", by: "Ada" }, "held by Ada: nothing new starts for it"],
+    [{ type: "story.held", by: "Ada" }, "paused by Ada: no new step starts"],
   ])("%j", (event, words) => {
     expect(eventWords(event)).toBe(words);
   });

@@ -93,14 +93,14 @@ describe("judging again after a change", () => {
     expect(whats(rework?.gates)).toEqual(["integrity again", "checks kept", "review again", "audit first"]);
     expect(rework?.gates).toMatchObject([
       { why: "changed: README.md", paths: ["README.md"], result: "pass" },
-      { why: "no path that changed can change what it saw", paths: [], durationMs: 60_000 },
+      { why: "no changed file affects it", paths: [], durationMs: 60_000 },
       { why: "it had failed the work" },
       { why: "it had not run on this phase's work before" },
     ]);
     expect(recheckText(rechecks(story.lines, POLICY))).toEqual([
       "  rework 1 of implement, after review: 1 path changed (README.md)",
       "    integrity  ran again: pass, 1 m; changed: README.md",
-      "    checks     kept (saved 1 m); no path that changed can change what it saw",
+      "    checks     kept (saved 1 m); no changed file affects it",
       "    review     ran again: pass, 1 m; it had failed the work",
       "    audit      ran: pass, 1 m; it had not run on this phase's work before",
     ]);
@@ -118,7 +118,7 @@ describe("judging again after a change", () => {
     const [first, second] = rechecks(story.lines, POLICY);
     expect(whats(first?.gates)).toEqual(["integrity again", "checks again", "review due", "audit due"]);
     expect(whats(second?.gates)).toEqual(["integrity kept", "checks due", "review due", "audit due"]);
-    expect(second?.gates[2]?.why).toBe("an earlier change had touched what it saw");
+    expect(second?.gates[2]?.why).toBe("an earlier change affected its files");
     expect(recheckText([second!])[0]).toBe("  rework 2 of implement, after checks: nothing changed");
     expect(recheckText([second!])[1]).toBe("    integrity  kept (saved 1 m); nothing changed");
   });

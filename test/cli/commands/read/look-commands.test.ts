@@ -209,7 +209,7 @@ describe("remand log", () => {
     });
     await until(() => printed.length > 10);
     await host.write(storyId("login"), { type: "story.held", by: "ada" });
-    await until(() => printed.at(-1)!.includes("held by ada"));
+    await until(() => printed.at(-1)!.includes("paused by ada"));
     interrupt();
     expect(await following).toMatchObject({ exit: 0 });
     expect(new Set(printed).size).toBe(printed.length);

@@ -37,7 +37,7 @@ export function matchName<N extends string>(text: string, known: readonly N[]): 
   throw new RemandError(
     "usage",
     `"${text}" matches ${others.length + 1} names`,
-    `Type more of the one that you mean: ${shown}${more > 0 ? ` and ${more} more` : ""}.`,
+    `Type more characters: ${shown}${more > 0 ? ` and ${more} more` : ""}.`,
   );
 }
 

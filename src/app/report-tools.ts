@@ -34,7 +34,7 @@ export function reportTools(names: readonly ReportTool[], taker: ReportTaker): r
       const read = readToolReport(name, input);
       if (!read.ok) return refusal([...read.problems, "Nothing was recorded. Fix the input and call the tool again."]);
       if (taker.story !== null && read.story !== taker.story)
-        return refusal([`story: this is about ${taker.story}, and you said ${read.story}. Call the tool again.`]);
+        return refusal([`story: wrong story ${read.story}; expected ${taker.story}. Call the tool again.`]);
       reported =
         "dispute" in read
           ? { ...reported, disputes: [...reported.disputes, read.dispute].slice(-MOST_DISPUTES) }

@@ -41,8 +41,8 @@ export function createStoryEditor(world: Checkout, configFile: string | undefine
       if (before !== null && found?.text !== before)
         throw new RemandError(
           "input-invalid",
-          `the file of ${id} is not what it was when you opened it`,
-          "Copy your text, load the page again, and put it in there.",
+          `${id} changed on disk since you opened it`,
+          "Copy your text, reload the page, and paste it.",
         );
       const path = shownPath(world, full);
       const problems = problemsOf(files, { path, text }, id);

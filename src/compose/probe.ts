@@ -174,7 +174,7 @@ function standing({ own, installed, fixed, moved, refusal }: PythonReport): Omit
   if (away !== undefined)
     return {
       ok: true,
-      detail: `what is installed as editable is ${away[0]}; what Remand starts is led to ${away[1]}`,
+      detail: `the editable install points to ${away[0]}; Remand uses ${away[1]}`,
       fix: "",
     };
   if (installed.length === 0) return { ok: true, detail: "nothing of this checkout is installed as editable", fix: "" };

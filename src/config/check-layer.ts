@@ -64,7 +64,7 @@ function checkDetails(layer: PlainLayer, part: ConfigPart, problems: Problem[]):
     const isTime =
       path.includes("time") || path.includes("timeout") || path.includes("backoff") || path.includes("baseWait");
     const amount = isTime ? durationMs(text) : path.at(-1) === "tokens" ? sizeOf(text) : 1;
-    if (amount === 0) wrong(path, `"${path.join(".")}" must be more than nothing`, "");
+    if (amount === 0) wrong(path, `"${path.join(".")}" must be greater than 0`, "");
     if (amount === null)
       wrong(path, `"${path.join(".")}" is longer than a timer can wait`, "Leave it empty for no limit.");
   });

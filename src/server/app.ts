@@ -22,7 +22,7 @@ function createApp(source: DashboardSource, live: Live, door: Parameters<typeof 
   app.route("/api", fileRoutes(context));
   app.route("/api", nowRoutes(context));
   app.route("/api", writeRoutes(context));
-  app.all("/api/*", (c) => c.json({ error: "there is nothing here", hint: "" }, 404));
+  app.all("/api/*", (c) => c.json({ error: "not found", hint: "" }, 404));
   app.get("*", (c) => {
     const { path } = c.req;
     // Only built files are served, by exact name: the path of a request never reaches the disk.
@@ -33,7 +33,7 @@ function createApp(source: DashboardSource, live: Live, door: Parameters<typeof 
     if (asset !== undefined) return c.body(asset.bytes, 200, { "content-type": asset.type });
     // A person gets a page that explains the error and links on; a program gets one line.
     const shell = c.req.header("accept")?.includes("text/html") === true ? source.assets.get("/index.html") : undefined;
-    if (shell === undefined) return c.text("There is nothing here.\n", 404);
+    if (shell === undefined) return c.text("Not found.\n", 404);
     return c.body(shell.bytes, 404, { "content-type": shell.type });
   });
   app.onError((error, c) => {

@@ -152,7 +152,7 @@ function refusalOf(c: Context, readOnly: boolean, limit: WriteLimit): Response |
     return c.json(errorDocument("this dashboard is read-only", "Start remand serve without --read-only."), 403);
   // A form of another site cannot send this content type without a preflight request.
   if (!/^application\/json\b/.test(c.req.header("content-type") ?? ""))
-    return c.json(errorDocument("an answer is JSON", ""), 415);
+    return c.json(errorDocument("the request body must be JSON", ""), 415);
   const wait = limit.take();
   if (wait === 0) return null;
   c.header("retry-after", String(wait));

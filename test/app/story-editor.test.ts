@@ -60,7 +60,7 @@ describe("writing a story", () => {
   it("does not overwrite a concurrent edit", async () => {
     const { editor, files } = editorOf({ "/work/stories/login.md": LOGIN });
     const work = editor.write(edit("login", `${LOGIN}- [ ] mine\n`, { before: LOGIN.replace("works", "worked") }));
-    await expect(work).rejects.toThrow("is not what it was when you opened it");
+    await expect(work).rejects.toThrow("changed on disk since you opened it");
     expect(await files.read("/work/stories/login.md")).toBe(LOGIN);
   });
 });

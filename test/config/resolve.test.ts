@@ -206,7 +206,7 @@ describe("mistakes", () => {
       "limits: { time: 2 hours }",
       '1:17+7 "limits.time" must be a length of time such as `90s`, `5m` or `1h30m`, and is "2 hours"',
     ],
-    ["limits: { time: 0s }", '1:17+2 "limits.time" must be more than nothing'],
+    ["limits: { time: 0s }", '1:17+2 "limits.time" must be greater than 0'],
     [
       "limits: { tokens: lots }",
       '1:19+4 "limits.tokens" must be a number such as `200000`, `200k` or `2M`, and is "lots"',
@@ -217,9 +217,9 @@ describe("mistakes", () => {
     ],
     [
       "gates: { checks: { commands: [{ run: x, timeout: 0m }] } }",
-      '1:50+2 "gates.checks.commands.0.timeout" must be more than nothing',
+      '1:50+2 "gates.checks.commands.0.timeout" must be greater than 0',
     ],
-    ["limits: { tokens: 0k }", '1:19+2 "limits.tokens" must be more than nothing'],
+    ["limits: { tokens: 0k }", '1:19+2 "limits.tokens" must be greater than 0'],
     ["limits: { costUsd: -1 }", '1:20+2 "limits.costUsd" must be more than 0, and is -1'],
     ["env: PATH", '1:6+4 "env" must be a list, and is "PATH"'],
     ["stall: []", '1:8+2 "stall" must be a map, and is an empty list'],

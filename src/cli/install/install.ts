@@ -95,7 +95,8 @@ export async function editableText(files: Files, root: string, path: string): Pr
   for (const step of stepsTo(path)) {
     const standing = await files.look(join(root, step));
     if (standing.type === "absent") return null;
-    if (standing.type === "other") return refuse("cannot be written: it leads nowhere, or is no file", "Fix the link.");
+    if (standing.type === "other")
+      return refuse("cannot be written: it is a broken link or not a regular file", "Fix or remove it.");
     const isWhole = step === path;
     if (!standing.place.startsWith(join(home, "/")))
       return refuse(`leads out of the project, to ${standing.place}`, "What others share is not changed from here.");

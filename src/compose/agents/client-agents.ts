@@ -84,7 +84,7 @@ function hint({ kind, story }: NonNullable<AgentRequest["report"]>): string {
   return [
     `The server \`remand\` offers you the tool \`${tool}\` (it may be listed as \`mcp__remand__${tool}\`). Where you can`,
     `call it, do so as the last thing, once, for the story \`${story}\`: what you give it counts before your message.`,
-    "A message that says something else makes both worthless.",
+    "A message that contradicts it invalidates both.",
   ].join("\n");
 }
 

@@ -150,7 +150,7 @@ async function take(news: BranchUpdate, newest: NewestBranch, parts: WorkerParts
   newest.policy = known;
   const later = settingsNeedingRestart(parts.plan.run.config, news.config).join(", ");
   if (later !== newest.needsRestart && later !== "")
-    say(`remand.yaml has changed on the branch; start the workers again for what it says of: ${later}`);
+    say(`remand.yaml has changed on the branch; restart the workers to apply: ${later}`);
   newest.needsRestart = later;
   if (canonicalJson(news.policy) === canonicalJson(known)) return;
   try {

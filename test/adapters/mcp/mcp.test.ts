@@ -253,7 +253,7 @@ describe("reports", () => {
     });
     expect(await call("report_ready", { story: "card", outcome: "ready", summary: "done" })).toMatchObject({
       isError: true,
-      text: expect.stringContaining("this is about cart, and you said card"),
+      text: expect.stringContaining("wrong story card; expected cart"),
     });
     expect(await call("report_ready", { story: "cart", outcome: "incomplete", summary: "s" })).toMatchObject({
       isError: true,

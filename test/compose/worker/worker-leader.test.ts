@@ -95,7 +95,7 @@ test("new rules on the branch apply to stories that start later, and are announc
   });
   await expect.poll(policies).toEqual([parts.policy.limits.iterations, 77]);
   expect(said).toEqual([
-    "remand.yaml has changed on the branch; start the workers again for what it says of: gates.checks.commands",
+    "remand.yaml has changed on the branch; restart the workers to apply: gates.checks.commands",
     "the rules of remand.yaml have changed on the branch: they apply to stories that start from now on",
   ]);
 });

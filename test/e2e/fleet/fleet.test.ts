@@ -160,7 +160,7 @@ describe("a fleet", () => {
       expect(await ending("late"), worker.said()).toBe("budget");
       expect(times("remand.yaml:10:")).toBe(1);
       expect(worker.said()).toContain("they apply to stories that start from now on");
-      expect(worker.said()).toContain("start the workers again for what it says of: env");
+      expect(worker.said()).toContain("restart the workers to apply: env");
       expect(await worker.drain(), worker.said()).toBe(0);
     } finally {
       worker.end();

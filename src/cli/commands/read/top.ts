@@ -67,7 +67,7 @@ async function top(world: World, fields: readonly string[] | null | false): Prom
   }
   if (world.keyboard !== null) return watchStories(world, world.keyboard, run);
   world.out(`${[...storyTable(world, rows, null), summaryText(run, null, glyphsFor(world.env).dot)].join("\n")}\n`);
-  world.err("remand: this is one look: on a terminal, remand top stays and draws itself again\n");
+  world.err("remand: printed once; run it in a terminal for live updates\n");
   return EXIT.ok;
 }
 

@@ -239,8 +239,8 @@ async function answer(world: World, about: string, typedVerb: string | undefined
 const CONTINUES = "A running engine continues with it; otherwise remand run does.";
 
 const EFFECTS: { readonly [V in AnswerVerb]?: string } = {
-  defer: "says defer. The question is out of the inbox until the next remand run, which asks again.",
-  dismiss: "says dismiss. The story has ended as dismissed.",
+  defer: "deferred the question until the next remand run, which asks it again.",
+  dismiss: "dismissed the story. It has ended.",
 };
 
 /** Builds the answer from the typed words, and validates each of them. */

@@ -49,7 +49,10 @@ export function withoutNoise(lines: readonly string[]): string[] {
 const isForeignFrame = (line: string): boolean =>
   /^\s+(?:at|❯) /.test(line) && FOREIGN.some((part) => line.includes(part));
 
-const FOREIGN = ["(node:", " node:", "(<anonymous>)", "/node_modules/", "at /rustc/", "/remand/reporters/"];
+/** Remand's reporter stands in the stack of each module that a project loads, wherever the program is installed. */
+export const OWN_FRAME = "/reporters/hook-modules.cjs";
+
+const FOREIGN = ["(node:", " node:", "(<anonymous>)", "/node_modules/", "at /rustc/", "/remand/reporters/", OWN_FRAME];
 
 /**
  * Whether a line is a row or a rule of the table that istanbul, nyc, c8 and Vitest print: a name and four percentages.

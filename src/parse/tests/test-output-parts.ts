@@ -1,3 +1,4 @@
+import { OWN_FRAME } from "../../core/gates/check-output.ts";
 import type { TestCounts } from "../../core/gates/gate.ts";
 
 /** One failure in a check's output. */
@@ -77,7 +78,8 @@ export function framePlace(line: string): CodeLocation | null {
   const file = before.slice(
     (text.endsWith(")") ? open : Math.max(before.lastIndexOf(" "), before.lastIndexOf("\t"))) + 1,
   );
-  if (file === "" || file.startsWith("node:") || file.includes("node_modules/") || /^\d+$/.test(file)) return null;
+  const isForeign = file.startsWith("node:") || file.includes("node_modules/") || file.endsWith(OWN_FRAME);
+  if (file === "" || isForeign || /^\d+$/.test(file)) return null;
   return { file, line: Number(end[1]) };
 }
 

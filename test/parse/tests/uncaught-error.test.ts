@@ -25,6 +25,12 @@ it("finds the error that ended a program, with its location in the project", () 
   ]);
 });
 
+it("takes no frame of Remand's own reporter for the place of an error", () => {
+  const frame = "    at Module._extensions.<computed> [as .js] (/home/ada/remand-0.1/reporters/hook-modules.cjs:18:12)";
+  const output = ["SyntaxError: x", frame, "    at Object.<anonymous> (/project/index.js:64:35)"].join("\n");
+  expect(readTestOutput(output, "/project").failures).toMatchObject([{ file: "index.js", line: 64 }]);
+});
+
 it("has no location if the error has none in the project", () => {
   expect(readTestOutput("TypeError: x\n    at run (/p/node_modules/a/b.js:1:2)", "/project").failures).toEqual([]);
 });

@@ -55,7 +55,7 @@ const coverage = z.strictObject({
   lines: setting("Lines that must be covered, in percent.", percent),
   branches: setting("Branches that must be covered, in percent.", percent),
   mayFall: setting(
-    "Percentage points by which coverage may be lower than in the best earlier round. 0 where this is left out.",
+    "Percentage points by which coverage may be lower than in the best earlier round. Default: 0.",
     percent,
   ),
 });
@@ -84,7 +84,7 @@ export const gateConfigSchema = z.strictObject({
     z.array(word),
   ),
   perspectives: setting("Parts of the review that run side by side. Not together with `stages`.", z.array(word)),
-  blame: setting("Is the change that caused a failure looked for before the work goes back?", z.boolean()),
+  blame: setting("Whether to search for the cause of a failure before rework.", z.boolean()),
   onUnexplained: setting(
     "After a failure that blame cannot explain: ask a person (escalate), or send the work back without a cause (send-back).",
     z.enum(["escalate", "send-back"]),
@@ -106,7 +106,7 @@ export const gateConfigSchema = z.strictObject({
   reruns: setting("Checks: times a failed test run is repeated on the same files, to tell a flaky test.", count(0, 10)),
   parallel: setting("Checks: how many commands run at once in one folder.", count(1, 64)),
   baseWait: setting(
-    "Checks: how long the first attempt waits for the checks of the base; after that they go on beside it. 60s where this is left out.",
+    "Checks: how long the first attempt waits for the checks of the base; after that they go on beside it. Default: 60s.",
     duration,
   ),
   reset: setting(
@@ -114,7 +114,7 @@ export const gateConfigSchema = z.strictObject({
     line,
   ),
   faults: setting(
-    "Checks: are small faults planted in a copy of the work, to see that its tests can fail? `auto` where this is left out.",
+    "Checks: whether to plant small faults in a copy of the work, to see that its tests can fail. Default: `auto`.",
     z.enum(["auto", "off"]),
   ),
   hidden: setting(
@@ -128,7 +128,7 @@ export const gateConfigSchema = z.strictObject({
     z.record(word, z.enum([...SEVERITIES, "off"])),
   ),
   report: setting(
-    "Mutation: path of the report that the command writes, in the mutation-testing schema. `reports/mutation/mutation.json` where this is left out.",
+    "Mutation: path of the report that the command writes, in the mutation-testing schema. Default: `reports/mutation/mutation.json`.",
     line,
   ),
   threshold: setting("Mutation: killed mutants needed to pass, in percent.", percent),
@@ -155,7 +155,7 @@ export const limitsConfigSchema = z.strictObject({
     count(1, 100),
   ),
   errors: setting("Times a gate may break (not fail) before a person is asked.", count(1)),
-  inconclusives: setting("Results of a gate that decide nothing before a person is asked.", count(1)),
+  inconclusives: setting("Inconclusive results of a gate before a person is asked.", count(1)),
   blocked: setting(
     "Times a story may be blocked by its environment, each after a repair, before a person is asked.",
     count(1),
@@ -248,7 +248,7 @@ export const agentConfigSchema = z.strictObject({
     "Another model for work that keeps failing.",
     z.strictObject({
       model: line.describe("The model that takes over."),
-      after: setting("Failures in one phase after which it takes over. 2 where this is left out.", count(1, 100)),
+      after: setting("Failures in one phase after which it takes over. Default: 2.", count(1, 100)),
     }),
   ),
   freshAfter: setting(

@@ -214,7 +214,7 @@ function requirePage(page: StoryPage | null, story: Story): StoryPage {
 function notKept(path: string): RemandError {
   return new RemandError(
     "workspace-broken",
-    `${path} is not kept by git, so nothing that is written into it is on the story's branch`,
+    `git ignores ${path}, so changes to it are not on the story's branch`,
     "Take it out of .gitignore, or leave out the phases refine, research and plan.",
   );
 }

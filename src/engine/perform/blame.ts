@@ -25,7 +25,7 @@ export async function blameFailure({ command, ledger, world, signal }: ContextOf
   const beganAt = world.clock.now();
   const found =
     blameSearch === null || judgement === null
-      ? nothingKnown("nothing here looks for causes")
+      ? nothingKnown("blame is off")
       : (redAtBase(before, judgement) ??
         (await searchBlame(before, judgement, world, blameSearch, signal, (text) =>
           world.watcher.onOutput(command, text),
@@ -120,7 +120,7 @@ function asTarget({ gates, failing }: StoryState, blame: Blame): Blame {
   return {
     ...blame,
     verdict: "unmet",
-    explanation: `It was red before the work began, and is not met yet. ${blame.explanation}`,
+    explanation: `It failed before the work began, and still fails. ${blame.explanation}`,
   };
 }
 

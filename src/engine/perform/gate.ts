@@ -137,7 +137,7 @@ export async function adjudicate({ command, ledger, world, signal, spending }: C
   const dispute = state.disputes.find((each) => each.finding === id);
   const finding = state.gates[gate]?.last?.findings.find((each) => each.id === id);
   if (dispute === undefined || finding === undefined) {
-    const reason = "the finding is no longer there to be looked at";
+    const reason = "the finding no longer exists";
     await ledger.append(story, [
       { type: "finding.adjudicated", finding: id, upheld: true, by: "engine", reason, costUsd: 0, durationMs: 0 },
     ]);

@@ -37,7 +37,7 @@ export async function reportAttempt(
   const { tree, commit, ...beyond } = await revertOutOfScope(world, before, kept, ended, {
     // The scope of the running attempt: new work has none, even if earlier work had one.
     scope: running.scope,
-    note: { ...note, subject: `${note.subject}: what was beyond its scope put back` },
+    note: { ...note, subject: `${note.subject}: revert files outside the scope` },
     except: sheet?.path ?? null,
     remember: (putBack) => world.outbox.put(attemptKey(id, attempt), JSON.stringify({ ...ended, putBack })),
   });

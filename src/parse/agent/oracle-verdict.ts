@@ -18,7 +18,7 @@ export interface OracleVerdict {
 export function readOracleVerdict(text: string): EvidenceReading<OracleVerdict> {
   return readEvidence(text, "oracle", oracleVerdictSchema, (document) => {
     const { converged, verdict: word } = document;
-    if (converged == null && word == null) return refusal("converged: it is not said whether the goal is reached");
+    if (converged == null && word == null) return refusal("converged is missing");
     if (converged != null && word != null && converged !== (word === "pass")) {
       return refusal(`verdict: "${word}" does not agree with converged: ${converged}`);
     }

@@ -215,7 +215,7 @@ export function judgeSignals(
   const result = RESULT_OF_SIGNAL[line.signal];
   const against = [...foreign.keys(), ...malformed.keys()].some((signal) => RESULT_OF_SIGNAL[signal] !== result);
   if (against && (result === "pass" || result === "ready")) {
-    return unclear(`${line.signal} stands beside a line that says something else.`);
+    return unclear(`${line.signal} contradicts another signal in the message.`);
   }
   return { type: "signal", line, problems: odd };
 }

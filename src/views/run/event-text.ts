@@ -80,7 +80,7 @@ function finishedWords(event: Extract<Event, { type: "attempt.finished" }>): str
 }
 
 function putBackWords(paths: readonly string[]): string {
-  return shortLine(`${countText(paths.length, "file")} beyond the scope put back (${paths.join(", ")})`, 160);
+  return shortLine(`${countText(paths.length, "file")} outside the scope reverted (${paths.join(", ")})`, 160);
 }
 
 function judgedWords({ gate, result, blocking, summary }: Judgement): string {

@@ -407,7 +407,7 @@ describe("the person's text", () => {
     expect(ran.result.exitCode).toBe(4);
     const question = ran.result.stories[0]!.question!;
     expect(question.reason.type).toBe("gate-error");
-    expect(question.assessment).toContain("stories/prices.md is not kept by git");
+    expect(question.assessment).toContain("git ignores stories/prices.md");
     expect(ran.lines.some(({ event }) => event.type === "attempt.finished")).toBe(false);
   });
 

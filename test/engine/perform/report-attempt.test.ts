@@ -105,7 +105,7 @@ test("changes outside the scope are reverted in a separate commit, and recorded 
   };
   stage.world = { ...stage.world, workspace: { ...workspace, restorePaths: putBack } };
   await reportAttempt({ ...ledger, story: () => state }, stage.world, state, 1, ENDED);
-  const subject = "Story a (attempt 1): what was beyond its scope put back";
+  const subject = "Story a (attempt 1): revert files outside the scope";
   expect(calls).toEqual([["a", ["src/a.ts"], "t0", subject, 1, { ...ENDED, putBack: ["src/a.ts"] }]]);
   expect(await stage.events("attempt.finished")).toMatchObject([{ putBack: ["src/a.ts"] }]);
 });

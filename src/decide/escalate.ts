@@ -133,7 +133,7 @@ function rulings(state: StoryState, reason: EscalationReason, gate: GateName | n
   const own = reason.type === "dispute" ? reason.finding : null;
   return upheld
     .filter(({ finding }) => finding !== own && last?.blocking.includes(finding))
-    .map(({ finding, says }) => `the disputed finding ${finding} stands, says ${says}`);
+    .map(({ finding, says }) => `finding ${finding} was upheld by ${says}`);
 }
 
 function lastSummary(state: StoryState, gate: GateName | null): string {
@@ -236,7 +236,7 @@ function words(verb: AnswerVerb, attempt: string): { does: string; cost: string 
       return { does: "Accept anyway. Recorded as waived by you", cost: "nothing" };
     case "dispute":
       return {
-        does: "An independent reviewer looks at a finding once; if it falls the gate runs again, if it stands you are asked again",
+        does: "An independent reviewer rules on the finding once. Overturned: the gate runs again. Upheld: you are asked again",
         cost: "one review",
       };
     case "raise-budget":
@@ -251,7 +251,7 @@ function words(verb: AnswerVerb, attempt: string): { does: string; cost: string 
       return { does: "Continue as if the health check had passed", cost: "nothing" };
     case "known":
       return {
-        does: "They are known: recorded with your name and reason, shown beside every pass, and not held against the work",
+        does: "Mark as known. Recorded with your name and reason, shown with every pass; does not block the work",
         cost: "nothing",
       };
     case "target":

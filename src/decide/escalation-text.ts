@@ -129,7 +129,7 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
             `Fix what made the step fail ${times(reason.errors)}: the work itself was not judged.`
         : `Fix the${at} gate, which broke ${times(reason.errors)}: the work itself was not judged.`;
     case "gate-inconclusive":
-      return `Fix the${at} gate, which proved nothing ${times(reason.times)}: the work itself was not judged.`;
+      return `Fix the${at} gate, which was inconclusive ${times(reason.times)}: the work itself was not judged.`;
     case "gate-blocked":
       return `Fix the infrastructure, which broke ${times(reason.times)}, then re-run the gates.`;
     case "infrastructure":

@@ -89,7 +89,7 @@ function stepsThatBroke(state: StoryState, policy: Policy): StoryAction | null {
   );
 }
 
-const CALLED_HEALTHY = "infrastructure was called healthy each time, and was not";
+const CALLED_HEALTHY = "infrastructure failed again after each health check passed";
 
 function work(state: StoryState, policy: Policy, facts: Facts): StoryAction {
   if (state.tree === null) return { type: "start-story" };
@@ -139,7 +139,7 @@ function aboutTheBase(state: StoryState): EscalationReason | null {
 
 /** Describes the reason of a dispute and the ruling on it. */
 function bothSides({ by, rationale, ruling }: Dispute): string {
-  return `${by} disputes it: ${rationale}${ruling === undefined ? "" : ` — it stands, says ${ruling}`}`;
+  return `disputed by ${by}: ${rationale}${ruling === undefined ? "" : ` — upheld by ${ruling}`}`;
 }
 
 /** A used-up budget of money or time always asks a person: failing the story would waste what was already spent. */

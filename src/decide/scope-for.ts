@@ -26,11 +26,11 @@ export function scopeFor(state: StoryState, policy: Policy, judgement: Judgement
   if (reworkScope === "restore")
     return withRestored(
       // The rejected change was outside this scope: a wider scope would accept it in the next attempt.
-      state.scope ?? scope([], [], "add-only", "put back what was refused; existing tests stay as they were"),
+      state.scope ?? scope([], [], "add-only", "restore the rejected files; do not change existing tests"),
       judgement,
     );
   if (reworkScope === "tests")
-    return scope(testPaths, [], "required", "mutants survive for want of a test: add tests, change nothing else");
+    return scope(testPaths, [], "required", "no test notices these mutants: add tests, change nothing else");
   if (route.tddPhase === "red")
     return scope([], [], "open", "the test itself is at fault: it is corrected first, then the code that it shows");
   if (route.tddPhase === "domain")
@@ -45,7 +45,7 @@ export function scopeFor(state: StoryState, policy: Policy, judgement: Judgement
     [],
     [],
     "add-only",
-    "a target still fails: the code it needs may be anywhere; existing tests stay as they were",
+    "a target still fails: the code it needs may be anywhere; do not change existing tests",
   );
   // The finding of a target shows where the tests are, not where the code is that they need.
   if (findings.some(({ id, category }) => category === "target" && blocking.includes(id)))

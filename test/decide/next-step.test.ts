@@ -152,7 +152,7 @@ describe("a person is asked about the engine", () => {
     expect(asked(idle({}, { blocked: 4 }))).toEqual({
       type: "gate-blocked",
       times: 4,
-      detail: "infrastructure was called healthy each time, and was not",
+      detail: "infrastructure failed again after each health check passed",
       gate: null,
     });
     expect(action(idle({}, { blocked: 3 })).type).toBe("start-attempt");
@@ -214,11 +214,11 @@ describe("a disputed finding", () => {
     expect(asked(idle({ disputes: [dispute("refused", { ruling: "the critic: it is" })] }))).toEqual({
       type: "dispute",
       finding: "f1",
-      detail: "the developer disputes it: it is not so — it stands, says the critic: it is",
+      detail: "disputed by the developer: it is not so — upheld by the critic: it is",
       gate: "review",
     });
     expect(asked(idle({ disputes: [dispute("refused")] }))).toMatchObject({
-      detail: "the developer disputes it: it is not so",
+      detail: "disputed by the developer: it is not so",
     });
   });
 });

@@ -189,7 +189,7 @@ describe("a disputed finding", () => {
     const { escalation, gates, spent, disputes } = stateOf(ran.run, "a");
     expect(escalation).toMatchObject({
       reason: { type: "budget", budget: "failures:review", used: 3, limit: 3 },
-      assessment: expect.stringContaining(`the disputed finding ${disputed().first} stands, says adjudicator: read`),
+      assessment: expect.stringContaining(`finding ${disputed().first} was upheld by adjudicator: read`),
     });
     expect(gates.review).toMatchObject({ failures: before.failures, rounds: before.rounds, last: before.last });
     expect(disputes).toEqual([]);
@@ -311,9 +311,9 @@ describe("a disputed finding", () => {
     expect(escalation?.reason).toMatchObject({
       type: "dispute",
       finding: disputed().first,
-      detail: "developer disputes it: see the caller — it stands, says adjudicator: read",
+      detail: "disputed by developer: see the caller — upheld by adjudicator: read",
     });
-    expect(escalation?.assessment).not.toContain("the disputed finding");
+    expect(escalation?.assessment).not.toContain("was upheld");
 
     const back = runScript(foldEvents(upheld.run, "a", answer("send-back")));
     expect(back.lines[0]).toBe("send back from review to implement");

@@ -168,8 +168,8 @@ export function disputeRefusal(state: StoryState, gate: GateName, { id, stage }:
     return "is what a command printed, not a reviewer's opinion";
   if (state.disputes.some((dispute) => dispute.finding === id)) return "is disputed already";
   const ruling = state.gates[gate]?.upheld.find((upheld) => upheld.finding === id);
-  if (ruling !== undefined) return `was looked at, and stands, says ${ruling.says}`;
-  return state.gates[gate]?.overturned.includes(id) === true ? "was looked at, and does not stand" : null;
+  if (ruling !== undefined) return `was upheld by ${ruling.says}`;
+  return state.gates[gate]?.overturned.includes(id) === true ? "was overturned" : null;
 }
 
 /** A blocking finding of an earlier attempt, with its status now. */

@@ -156,7 +156,7 @@ export function reasonText(reason: EscalationReason, gate: GateName | null): str
       if (gate !== null) return `the ${gate} gate broke ${times(reason.errors)}`;
       return causeIn(reason.detail) || `a step of the engine broke ${times(reason.errors)}`;
     case "gate-inconclusive":
-      return `the ${gate} gate proved nothing ${times(reason.times)}`;
+      return `the ${gate} gate was inconclusive ${times(reason.times)}`;
     case "gate-blocked":
       return `the infrastructure broke ${times(reason.times)}`;
     case "agent-failure":
@@ -230,8 +230,7 @@ type UndoContext = Pick<RunState, "dependents"> & {
 
 /** Says why the last answer to a story can no longer be undone; `null` if it can. */
 export function undoRefusal(run: UndoContext, { story, undo, ending, running }: StoryState): string | null {
-  if (undo === null)
-    return running === null ? "nothing that was said about it can be taken back any more" : "work on it has begun";
+  if (undo === null) return running === null ? "there is no answer left to undo" : "work on it has begun";
   if (ending?.how !== "accepted") return null;
   const begun = (lookup(run.dependents, story.id, byText) ?? []).filter(
     (id) => lookup(run.stories, id, byText)?.policy != null,

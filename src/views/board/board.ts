@@ -259,6 +259,6 @@ function standingText({ standing, blocking, notes = [] }: GateMark, glyphs: Glyp
     case "blocked":
       return `${glyphs.unproven} blocked`;
     case "inconclusive":
-      return `${glyphs.unproven} proved nothing`;
+      return `${glyphs.unproven} inconclusive`;
   }
 }

@@ -89,7 +89,7 @@ function storyNote(event: Event): { readonly mark: LineMark; readonly text: stri
         text: `${event.by} disputes a finding of ${event.gate}: ${shortLine(event.rationale, 120)}`,
       };
     case "finding.adjudicated":
-      return { mark: "note", text: `${event.by} says that the finding ${event.upheld ? "stands" : "does not stand"}` };
+      return { mark: "note", text: `${event.by} ${event.upheld ? "upheld" : "overturned"} the finding` };
     case "work.delivered":
       return { mark: "note", text: `delivered: ${event.where}` };
     case "delivery.refused":

@@ -585,7 +585,7 @@ describe("a disputed finding", () => {
       await dispute(one);
       const second = await project.run(scripts, { set });
       expect(questionOf(second).reason).toEqual(questionOf(first).reason);
-      expect(questionOf(second).assessment).toContain(`the disputed finding ${one} stands, says adjudicator`);
+      expect(questionOf(second).assessment).toContain(`finding ${one} was upheld by adjudicator`);
       expect(project.prompts("critic")).toHaveLength(2);
       await dispute(other);
       const third = await project.run(scripts, { set });

@@ -197,7 +197,7 @@ describe("the lines of a run", () => {
     expect(texts([...start, judged("checks", "t1", "error")]).at(-1)).toBe(
       "trouble: implement  attempt 1  $0.00   checks ? broke   next try in 1 s",
     );
-    expect(texts([...start, judged("checks", "t1", "inconclusive")]).at(-1)).toContain("checks ? proved nothing");
+    expect(texts([...start, judged("checks", "t1", "inconclusive")]).at(-1)).toContain("checks ? inconclusive");
     expect(texts([...start, judged("checks", "t1", "blocked")]).at(-1)).toContain("checks ? blocked");
     expect(told([...start, judged("checks", "t1", "error")]).at(-1)!.details).toEqual(["checks says error"]);
   });
@@ -244,7 +244,7 @@ describe("the lines of a run", () => {
     ],
     [
       { type: "finding.adjudicated", finding: fingerprint("f"), upheld: false, by: "judge", reason: "", durationMs: 0 },
-      "note: judge says that the finding does not stand",
+      "note: judge overturned the finding",
     ],
     [{ type: "work.delivered", how: "branch", where: "there" }, "note: delivered: there"],
   ])("report %j", (event, text) => {

@@ -44,7 +44,10 @@ describe("the first line of an escalation", () => {
     [{ type: "scope-too-broad", files: ["a.ts", "b.ts"] }, "scope too broad for targeted rework (a.ts, b.ts)"],
     [{ type: "non-deterministic", detail: "comes and goes" }, "non-deterministic failure (comes and goes)"],
     [{ type: "gate-error", errors: 3, detail: "crash" }, "the review gate broke 3 times (crash)"],
-    [{ type: "gate-inconclusive", times: 2, detail: "no tests" }, "the review gate proved nothing 2 times (no tests)"],
+    [
+      { type: "gate-inconclusive", times: 2, detail: "no tests" },
+      "the review gate was inconclusive 2 times (no tests)",
+    ],
     [{ type: "gate-blocked", times: 2, detail: "no db" }, "the infrastructure broke 2 times (no db)"],
     [
       { type: "agent-failure", outcome: "timed-out", times: 3, detail: "15 min" },

@@ -68,7 +68,7 @@ describe("remand answer", () => {
   it("reports that it is too late, or that there is nothing to undo", async () => {
     const host = await stuck();
     const none = await on(host, answer, ["login", "--undo"]);
-    expect(none).toMatchObject({ exit: 2, err: expect.stringContaining("nothing that was said about it") });
+    expect(none).toMatchObject({ exit: 2, err: expect.stringContaining("no answer left to undo") });
     await on(host, answer, ["login", "resolve"]);
     await host.write(storyId("login"), { type: "gate.started", gate: "checks", tree: "t" as never, stages: [] });
     const late = await on(host, answer, ["esc-login-1", "--undo"]);
@@ -148,9 +148,7 @@ describe("remand answer", () => {
     );
     expect(await dispute(first!.id)).toMatchObject({
       exit: 2,
-      err: expect.stringMatching(
-        new RegExp(`${first!.id} was looked at, and stands, says judge: it throws[^]*--finding ${second!.id}`),
-      ),
+      err: expect.stringMatching(new RegExp(`${first!.id} was upheld by judge: it throws[^]*--finding ${second!.id}`)),
     });
     await dispute(second!.id);
     expect(await dispute(second!.id)).toMatchObject({ exit: 2, err: expect.stringContaining("is disputed already") });

@@ -161,9 +161,9 @@ export async function pythonProbe(
   return look === null ? [] : [{ name: "python", ...standing(look) }];
 }
 
-function standing({ own, installed, fixed, moved, refusal }: PythonReport): Omit<Probe, "name"> {
+function standing({ own, installed, notRedirectable, moved, refusal }: PythonReport): Omit<Probe, "name"> {
   if (refusal !== null) return { ok: false, detail: refusal.message, fix: refusal.hint };
-  const [finder] = fixed;
+  const [finder] = notRedirectable;
   if (finder !== undefined)
     return {
       ok: false,

@@ -90,12 +90,12 @@ async function look(path: string): Promise<PathInfo> {
   try {
     const itself = await unlessMissing(lstat(path));
     if (itself === null) return { type: "absent" };
-    const led = await unlessMissing(stat(path));
-    if (led === null) return { type: "other" };
+    const target = await unlessMissing(stat(path));
+    if (target === null) return { type: "other" };
     const place = await realpath(path);
-    if (led.isDirectory()) return { type: "folder", place, entries: (await readdir(path)).sort() };
+    if (target.isDirectory()) return { type: "folder", place, entries: (await readdir(path)).sort() };
     // Check the mode instead of access(): root can write to every file, even one that was made read-only on purpose.
-    return led.isFile() ? { type: "file", place, isReadOnly: (led.mode & 0o222) === 0 } : { type: "other" };
+    return target.isFile() ? { type: "file", place, isReadOnly: (target.mode & 0o222) === 0 } : { type: "other" };
   } catch (error) {
     if (codeOf(error) === "ENOTDIR") return { type: "absent" };
     if (codeOf(error) === "ELOOP") return { type: "other" };

@@ -15,7 +15,7 @@ import { openCleanCheckout } from "./checkout/clean-checkout.ts";
 import { onDisk } from "./remove-folder.ts";
 import { pathInside, removeEscapingLinks, treeChanges } from "./tree-changes.ts";
 import type { Git } from "./git.ts";
-import { type Repository, line, ownName, repositoryOpener, userStateFolder } from "./repository.ts";
+import { type Repository, trimLine, processUniqueName, repositoryOpener, userStateFolder } from "./repository.ts";
 import { readCheckoutSettings } from "./checkout/private-repository.ts";
 import type { WorkStart } from "./dependencies/work-start.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
@@ -192,7 +192,7 @@ async function set(
 }
 
 async function treeOf(git: Git, name: string): Promise<string> {
-  return line(await git.run(["rev-parse", "--verify", `${name}^{tree}`]));
+  return trimLine(await git.run(["rev-parse", "--verify", `${name}^{tree}`]));
 }
 
 async function treeWith(
@@ -203,7 +203,7 @@ async function treeWith(
   { from, paths }: PathsFromCommit,
 ): Promise<string> {
   // Write the objects to the main repository, so that others can use the tree by its id.
-  const index = join(path, "..", `${ownName()}.index`);
+  const index = join(path, "..", `${processUniqueName()}.index`);
   const own = { index };
   try {
     await git.run(["read-tree", tree], own);
@@ -218,11 +218,11 @@ async function treeWith(
         entries.push(`0 ${"0".repeat(tree.length)}\t${file}\0`);
         continue;
       }
-      const blob = line(await git.run(["hash-object", "-w", "--no-filters", "--stdin"], { ...own, stdin: text }));
+      const blob = trimLine(await git.run(["hash-object", "-w", "--no-filters", "--stdin"], { ...own, stdin: text }));
       entries.push(`${modes.get(file)?.mode ?? "100644"} ${blob}\t${file}\0`);
     }
     await git.run(["update-index", "-z", "--index-info"], { ...own, stdin: entries.join("") });
-    return line(await git.run(["write-tree"], own));
+    return trimLine(await git.run(["write-tree"], own));
   } finally {
     await rm(index, { force: true });
   }

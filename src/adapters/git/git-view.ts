@@ -5,7 +5,7 @@ import { RemandError } from "../../core/events/error.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { type HiddenFiles, blobsOf, pathFromTop } from "./hidden-files.ts";
 import { removeFolder } from "./remove-folder.ts";
-import { type Repository, commitOf, ownName } from "./repository.ts";
+import { type Repository, commitOf, processUniqueName } from "./repository.ts";
 
 /** A folder that programs see at another path. */
 export interface ShownFolder {
@@ -77,7 +77,7 @@ async function keptView(options: GitViewOptions, wanted: WantedView): Promise<st
   const made = join(folder, sha256(JSON.stringify(about)).slice(0, 32));
   if (existsSync(made)) return made;
   await dropOldViews(folder);
-  const aside = `${made}.${ownName()}`;
+  const aside = `${made}.${processUniqueName()}`;
   try {
     await makeView(aside, options, { ...wanted, config });
     await rename(aside, made).catch((error: unknown) => {

@@ -5,7 +5,7 @@ import { RemandError } from "../../core/events/error.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import type { Git } from "./git.ts";
 import { removeFolder } from "./remove-folder.ts";
-import { type Repository, line, repositoryOpener } from "./repository.ts";
+import { type Repository, trimLine, repositoryOpener } from "./repository.ts";
 
 /** The files of hidden checks, in a folder that agents cannot see. */
 export interface HiddenFiles {
@@ -137,7 +137,7 @@ async function removeFromProject(
     for (const path of paths) await copyFile(join(folder, path), join(root, path));
     throw error;
   }
-  return line(await git.run(["rev-parse", "HEAD"]));
+  return trimLine(await git.run(["rev-parse", "HEAD"]));
 }
 
 export const HIDE_SUBJECT = "test: move tests to the hidden checks";

@@ -3,7 +3,7 @@ import { readNameStatus, readTrailers, touchedPaths } from "../../parse/code/git
 import { type TreeId, treeId } from "../../core/events/ids.ts";
 import { type Git, gitFailure } from "./git.ts";
 import { TRAILERS, commitTree } from "./refs.ts";
-import { commitOf, line, repositoryOpener } from "./repository.ts";
+import { commitOf, trimLine, repositoryOpener } from "./repository.ts";
 import type { Origin } from "../../core/blame/blame.ts";
 import type { ChangedHunk } from "../../core/blame/change.ts";
 
@@ -83,7 +83,7 @@ export async function mergeTrees(git: Git, ours: string, theirs: string): Promis
 }
 
 /** Merges two trees with a given base, whatever history they share. */
-export async function togetherFrom(git: Git, base: string, ours: string, theirs: string): Promise<MergedTree> {
+export async function mergeWithBase(git: Git, base: string, ours: string, theirs: string): Promise<MergedTree> {
   // Make unreferenced commits whose only common ancestor is the base.
   const alone = async (state: string, parents: readonly string[]): Promise<string> =>
     commitTree(git, { tree: await treeOf(git, state), parents, subject: "remand: compared", trailers: [] });
@@ -103,7 +103,7 @@ export async function isInHistory(git: Git, commit: string, of: string): Promise
 }
 
 export const treeOf = async (git: Git, commit: string): Promise<TreeId> =>
-  treeId(line(await git.run(["rev-parse", "--verify", `${commit}^{tree}`])));
+  treeId(trimLine(await git.run(["rev-parse", "--verify", `${commit}^{tree}`])));
 
 /** The tree that contains the lines, and how far back they are followed. */
 export interface BlameRange {
@@ -124,7 +124,7 @@ export async function originsOf(
 ): Promise<(Origin | null)[]> {
   const { git, top } = await repositoryOpener(root)();
   if (stretch.commit === "" || stretch.commit === stretch.base) return hunks.map(() => null);
-  const isClean = line(await git.run(["rev-parse", "--verify", `${stretch.commit}^{tree}`])) === stretch.tree;
+  const isClean = trimLine(await git.run(["rev-parse", "--verify", `${stretch.commit}^{tree}`])) === stretch.tree;
   const uncommitted = { tree: stretch.tree, parents: [stretch.commit], subject: "not committed yet", trailers: [] };
   const tip = isClean ? stretch.commit : await commitTree(git, uncommitted);
   const origins: (Origin | null)[] = [];

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { RemandError } from "../../core/events/error.ts";
 import { treeId, type TreeId } from "../../core/events/ids.ts";
 import type { Git } from "./git.ts";
-import { line } from "./repository.ts";
+import { trimLine } from "./repository.ts";
 import { submodulePaths } from "./submodules.ts";
 
 /**
@@ -100,7 +100,7 @@ export async function treeOfFiles(
     else await drop([special]);
     last = stderr;
   }
-  const tree = treeId(line(await git.run(["write-tree"], { cwd: top, index })));
+  const tree = treeId(trimLine(await git.run(["write-tree"], { cwd: top, index })));
   // A link that stays would hide the folder's files from the next scan after the nested repository is removed.
   if (links.size > 0) await drop([...links]);
   return tree;
@@ -114,7 +114,7 @@ const SPECIAL = /^error: (.*): can only add regular files, symbolic links or git
  * name.
  */
 async function addLinks(git: Git, top: string, index: string, folders: readonly string[]): Promise<void> {
-  const empty = line(await git.run(["hash-object", "-t", "tree", "--stdin"], { stdin: "" }));
+  const empty = trimLine(await git.run(["hash-object", "-t", "tree", "--stdin"], { stdin: "" }));
   const stdin = folders.map((folder) => `160000 ${empty}\t${folder}\0`).join("");
   await git.run(["update-index", "-z", "--index-info"], { cwd: top, index, stdin });
 }

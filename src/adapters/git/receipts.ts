@@ -3,7 +3,7 @@ import { type StoryId, type TreeId, treeId } from "../../core/events/ids.ts";
 import type { ReceiptKind } from "../../core/events/receipt.ts";
 import type { Git } from "./git.ts";
 import { commitTree, refName, updateRefs } from "./refs.ts";
-import { line } from "./repository.ts";
+import { trimLine } from "./repository.ts";
 
 export const RECEIPT_REFS = "refs/remand/receipts";
 
@@ -37,7 +37,7 @@ export async function keepReceipt(git: Git, receipt: NewReceipt): Promise<string
   const ref = `${RECEIPT_REFS}/${journal}/${name}`;
   const subject = `${kind === "acceptance" ? "Receipt" : "Receipt of a waiver"}: ${title}`;
   const to = await commitTree(git, { tree, parents: [commit], subject, trailers: [], body: text });
-  const was = line((await git.ask(["rev-parse", "--verify", "--quiet", ref])).stdout);
+  const was = trimLine((await git.ask(["rev-parse", "--verify", "--quiet", ref])).stdout);
   await updateRefs(git, [{ ref, to, was: was === "" ? null : was }]);
   return ref;
 }

@@ -5,7 +5,7 @@ import { treeId, type StoryId, type TreeId } from "../../core/events/ids.ts";
 import type { CommitNote } from "../../ports/workspace.ts";
 import { readTrailers } from "../../parse/code/git-output.ts";
 import { gitFailure, type Git } from "./git.ts";
-import { line } from "./repository.ts";
+import { trimLine } from "./repository.ts";
 
 /** The commit of a ref. */
 export interface RefCommit {
@@ -134,7 +134,7 @@ export async function commitTree(
   const body = commit.body === undefined ? [] : [commit.body, ""];
   const message = [subjectLine(commit.subject), "", ...body, ...commit.trailers.map(trailerLine), ""].join("\n");
   const parents = commit.parents.flatMap((parent) => ["-p", parent]);
-  return line(await git.run(["commit-tree", commit.tree, ...parents, "-F", "-"], { stdin: message }));
+  return trimLine(await git.run(["commit-tree", commit.tree, ...parents, "-F", "-"], { stdin: message }));
 }
 
 /** Returns a subject of one line: a second line of a story's title could be taken for a trailer. */

@@ -4,7 +4,7 @@ import { join, basename, dirname } from "node:path";
 import { RemandError, systemFault } from "../../core/events/error.ts";
 import { causeOfMissingFolder } from "../process/unwritable-folder.ts";
 import { startRemoval } from "../process/launch.ts";
-import { isAlivePid, ownName } from "./repository.ts";
+import { isAlivePid, processUniqueName } from "./repository.ts";
 
 /** Removes a folder with everything in it. For a link, removes the link itself. */
 export async function removeFolder(path: string): Promise<void> {
@@ -30,9 +30,9 @@ export async function removeFolder(path: string): Promise<void> {
  * Removes a large folder without a long wait: moves it to `gone` at once, where a separate process removes it and
  * earlier leftovers. That process may outlive this one.
  */
-export async function removeSoon(path: string, gone: string): Promise<void> {
+export async function removeInBackground(path: string, gone: string): Promise<void> {
   await mkdir(gone, { recursive: true, mode: 0o700 });
-  const aside = join(gone, ownName());
+  const aside = join(gone, processUniqueName());
   try {
     await rename(path, aside);
   } catch (error) {
@@ -52,7 +52,7 @@ export async function removeSoon(path: string, gone: string): Promise<void> {
 const WAIT_MS = 2000;
 
 /** Removes folders of killed processes. The name of a folder begins with the id of its process. */
-export async function clearLeft(folder: string): Promise<void> {
+export async function removeOrphaned(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names) if (!isAlivePid(Number(name.split("-")[0]))) await removeFolder(join(folder, name));
 }

@@ -115,7 +115,7 @@ export async function commitOf(git: Git, name: string): Promise<string | null> {
     "--end-of-options",
     `${name}^{commit}`,
   ]);
-  return exitCode === 0 ? line(stdout) : null;
+  return exitCode === 0 ? trimLine(stdout) : null;
 }
 
 /** Returns the ids of objects by names such as `main^{tree}`, in one git call; `null` for an unknown name. */
@@ -126,16 +126,16 @@ export async function objectsNamed(git: Git, names: readonly string[]): Promise<
   return names.map((_, at) => (/^[0-9a-f]{40,64}$/.test(found[at] ?? "") ? found[at]! : null));
 }
 
-export const line = (text: string): string => text.replace(/\n$/, "");
+export const trimLine = (text: string): string => text.replace(/\n$/, "");
 
 async function foldersOf(git: Git, root: string): Promise<Pick<Repository, "top" | "gitDir" | "commonDir">> {
   const names = ["--show-toplevel", "--git-dir", "--git-common-dir"];
   const { exitCode, stdout, stderr } = await git.ask(["rev-parse", ...names]);
   if (exitCode === 0 && !stdout.startsWith("\n")) {
-    const lines = line(stdout).split("\n");
+    const lines = trimLine(stdout).split("\n");
     // A folder's name may contain a line break; then read each value in a call of its own.
     const each = lines.length === 3 ? lines : await Promise.all(names.map((name) => git.run(["rev-parse", name])));
-    const [top = "", gitDir = "", commonDir = ""] = each.map((text) => line(text));
+    const [top = "", gitDir = "", commonDir = ""] = each.map((text) => trimLine(text));
     return { top, gitDir: resolve(root, gitDir), commonDir: resolve(root, commonDir) };
   }
   if (/not a git repository/.test(stderr)) {
@@ -170,7 +170,7 @@ async function settingsFor(git: Git): Promise<{ settings: readonly string[]; not
 }
 
 /** Returns a unique name that begins with this process's id. */
-export const ownName = (): string => `${process.pid}-${randomBytes(4).toString("hex")}`;
+export const processUniqueName = (): string => `${process.pid}-${randomBytes(4).toString("hex")}`;
 
 export function isAlivePid(pid: number): boolean {
   try {
@@ -216,7 +216,7 @@ export async function userName(
 export async function remoteAddress(root: string, remote: string): Promise<string | null> {
   const { git } = await repositoryOpener(root)();
   const { exitCode, stdout } = await git.ask(["remote", "get-url", "--", remote]);
-  return exitCode === 0 ? line(stdout) : null;
+  return exitCode === 0 ? trimLine(stdout) : null;
 }
 
 /** Git's folder of one checkout: `.git`, or a separate folder if several checkouts share a repository. */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { RemandError } from "../../core/events/error.ts";
 import type { Git } from "./git.ts";
-import { line } from "./repository.ts";
+import { trimLine } from "./repository.ts";
 
 /**
  * Fills a worktree's submodules from those of the main checkout, without a network and without a second copy of their
@@ -44,7 +44,7 @@ export async function submodulesWithWork(git: Git, main: string, worktree: strin
     const target = join(worktree, path);
     if (!existsSync(join(target, ".git"))) continue;
     const dirty = (await git.run(["status", "--porcelain", "-z"], { cwd: target })) !== "";
-    const head = line(await git.run(["rev-parse", "HEAD"], { cwd: target }));
+    const head = trimLine(await git.run(["rev-parse", "HEAD"], { cwd: target }));
     const known = await git.ask(["cat-file", "-e", `${head}^{commit}`], { cwd: join(main, path) });
     if (dirty || known.exitCode !== 0) found.push(path);
     const inside = await submodulesWithWork(git, join(main, path), target);

@@ -199,8 +199,8 @@ export function withHome(env: Environment, real: string, home: string): Environm
     const copy = join(home, value.slice(real.length + 1));
     return isCopied(copy, home) ? copy : value;
   };
-  const led = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, moveIntoHome(name, value)]));
-  return { ...goPath(env, real, home), ...led, HOME: home };
+  const moved = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, moveIntoHome(name, value)]));
+  return { ...goPath(env, real, home), ...moved, HOME: home };
 }
 
 /** Keeps Go's module folder, which is in HOME by default: its path is part of Go's compiled output. */

@@ -7,7 +7,7 @@ import type { Baseline, Gate } from "../../ports/gate.ts";
 import type { BaseFaultStore } from "../../gates/pinned/pinned-run.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { COOKIE_VARIABLE } from "../../adapters/process/leftovers.ts";
-import { ownName } from "../../adapters/git/repository.ts";
+import { processUniqueName } from "../../adapters/git/repository.ts";
 import { checkVariablesOf, type WithheldOptions, compareWithWithheld } from "./check-variables.ts";
 import { normalizeCommand } from "../../config/normalize-command.ts";
 
@@ -148,7 +148,7 @@ export function createKeptBaseFaults(userState: string, checks: string): BaseFau
 async function keepFile(file: string, value: unknown): Promise<void> {
   const folder = dirname(file);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const aside = join(folder, `${ownName()}.tmp`);
+  const aside = join(folder, `${processUniqueName()}.tmp`);
   await writeFile(aside, JSON.stringify(value));
   await rename(aside, file);
   await removeOld(folder);

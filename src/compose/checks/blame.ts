@@ -8,7 +8,7 @@ import type { ExperimentCheckout, Trial } from "../../ports/experiment-runner.ts
 import { blamedHunks } from "../../views/board/check-reports.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
-import { type GatedCheckout, openJudgedPlace } from "../../adapters/git/checkout/gated-checkout.ts";
+import { type GatedCheckout, openGatedCheckout } from "../../adapters/git/checkout/gated-checkout.ts";
 import { createExperimentRunner } from "../../adapters/git/experiment-runner.ts";
 import { createOwnPython } from "../../adapters/git/python/own-python.ts";
 import { originsOf } from "../../adapters/git/history.ts";
@@ -54,7 +54,7 @@ export async function blame(
     userState: userStateFolder(env),
     onNotice,
   };
-  const place = await openJudgedPlace({ ...files, state, at, base, signal });
+  const place = await openGatedCheckout({ ...files, state, at, base, signal });
   try {
     const experimentRunner = createExperimentRunner({ ...files, installs: false });
     const more = { count: experimentRunner.extraCheckouts?.() ?? 0, open: () => experimentRunner.open({ signal }) };

@@ -11,7 +11,7 @@ import { gateRequest, withoutBase } from "../../engine/gate-request.ts";
 import { UNJUDGED, newStory } from "../../fold/new-state.ts";
 import type { Gate } from "../../ports/gate.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
-import { type GatedCheckout, openJudgedPlace } from "../../adapters/git/checkout/gated-checkout.ts";
+import { type GatedCheckout, openGatedCheckout } from "../../adapters/git/checkout/gated-checkout.ts";
 import { createExperimentRunner } from "../../adapters/git/experiment-runner.ts";
 import { userStateFolder } from "../../adapters/git/repository.ts";
 import { createWorktrees } from "../../adapters/git/worktree/worktrees.ts";
@@ -70,7 +70,7 @@ export async function openGates(
   const sandboxes = await sandboxesOf(root, plan.config, env, onNotice);
   const python = ownPythonOf(root, plan.config, env, sandboxes, onNotice);
   const files = { ...workspaceOptions(root, folder, plan, env, sandboxes), userState: userStateFolder(env) };
-  const place = await openJudgedPlace({ ...files, ...sourceBranchIn(env), at, base, since, signal });
+  const place = await openGatedCheckout({ ...files, ...sourceBranchIn(env), at, base, since, signal });
   try {
     const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
     // Only used to ask what changed: all worktrees of a repository share their objects.

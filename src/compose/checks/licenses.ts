@@ -1,5 +1,5 @@
 import { createGithubReviews } from "../../adapters/forge/github-reviews.ts";
-import { strangeToPullRequest } from "../../adapters/git/checkout/gated-checkout.ts";
+import { mismatchWithPullRequest } from "../../adapters/git/checkout/gated-checkout.ts";
 import { remoteAddress } from "../../adapters/git/repository.ts";
 import {
   CODE_OWNERS_PATHS,
@@ -101,8 +101,8 @@ async function rulingOn(
 ): Promise<OwnerRuling> {
   const reviews = createGithubReviews({ ...(await githubOf(root, env)), clock });
   const pullRequest = await reviews.pullRequest(number, signal);
-  const strange = await strangeToPullRequest(root, judged, pullRequest);
-  if (strange !== null) return { licensed: [], notes: [strange] };
+  const mismatch = await mismatchWithPullRequest(root, judged, pullRequest);
+  if (mismatch !== null) return { licensed: [], notes: [mismatch] };
   // A base inside the pull request would let the pull request name its own owners.
   if (!(await reviews.isOnBranch(pullRequest.target, judged.base, signal))) {
     const base = judged.base.slice(0, 12);

@@ -9,7 +9,7 @@ import type { Baseline } from "../../ports/gate.ts";
 import type { ExperimentRunner } from "../../ports/experiment-runner.ts";
 import { newStory } from "../../fold/new-state.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
-import { type GatedCheckout, openJudgedPlace } from "../../adapters/git/checkout/gated-checkout.ts";
+import { type GatedCheckout, openGatedCheckout } from "../../adapters/git/checkout/gated-checkout.ts";
 import { createExperimentRunner } from "../../adapters/git/experiment-runner.ts";
 import { userStateFolder } from "../../adapters/git/repository.ts";
 import { type WorkStarter, createWorkStarter } from "../../adapters/git/dependencies/work-start.ts";
@@ -78,7 +78,7 @@ async function tryChecks(
     ...privateHomeOf(env),
     onNotice: (text) => (plan.onProgress ?? onNotice)(text),
   });
-  const place = await openJudgedPlace({
+  const place = await openGatedCheckout({
     ...options,
     at: at === "files" ? null : "HEAD",
     base: null,

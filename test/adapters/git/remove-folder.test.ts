@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { removeSoon } from "../../../src/adapters/git/remove-folder.ts";
+import { removeInBackground } from "../../../src/adapters/git/remove-folder.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -21,12 +21,12 @@ test("a folder is removed, with folders that an earlier process left", async () 
   const [path, gone] = [make("worktree", "src"), join(folder, "gone")];
   make("gone", "1-left", "src");
   chmodSync(path, 0o500);
-  await removeSoon(join(folder, "worktree"), gone);
+  await removeInBackground(join(folder, "worktree"), gone);
   expect(existsSync(join(folder, "worktree"))).toBe(false);
   await expect.poll(() => readdirSync(gone), { timeout: 60_000 }).toEqual([]);
 });
 
 test("a missing folder is no error", async () => {
-  await removeSoon(join(folder, "none"), join(folder, "gone"));
+  await removeInBackground(join(folder, "none"), join(folder, "gone"));
   expect(readdirSync(folder)).toEqual(["gone"]);
 });

@@ -1,7 +1,7 @@
 import { link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sha256 } from "../../../stdx/sha256.ts";
-import { isAlivePid, ownName } from "../repository.ts";
+import { isAlivePid, processUniqueName } from "../repository.ts";
 import { removeFolder } from "../remove-folder.ts";
 
 /**
@@ -58,7 +58,7 @@ async function makeLock(lock: string): Promise<boolean> {
 async function takeDeadLock(lock: string): Promise<boolean> {
   const owner = await readFile(lock, "utf8").catch(() => null);
   if (owner === null || owner === "" || isAlivePid(Number(owner))) return false;
-  const own = `${lock}.${ownName()}`;
+  const own = `${lock}.${processUniqueName()}`;
   try {
     await rename(lock, own);
     // If another process took the lock over first, the renamed file is its new lock: the link below gives it back.

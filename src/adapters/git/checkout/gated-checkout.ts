@@ -11,9 +11,9 @@ import {
   type Repository,
   commitOf,
   ensureStateFolder,
-  line,
+  trimLine,
   objectsNamed,
-  ownName,
+  processUniqueName,
   repositoryOpener,
 } from "../repository.ts";
 import { createPrivateIndex, treeOfFiles } from "../private-index.ts";
@@ -75,7 +75,7 @@ export interface GatedCheckout extends JudgedState {
  * Opens the files to check. The working tree is checked in place: only unreferenced git objects are written. A commit
  * is checked out into a clean checkout, which is removed afterwards.
  */
-export async function openJudgedPlace(options: GatedCheckoutOptions): Promise<GatedCheckout> {
+export async function openGatedCheckout(options: GatedCheckoutOptions): Promise<GatedCheckout> {
   const repository = await repositoryOpener(options.root, options.env)();
   repository.notices.forEach((text) => options.onNotice(text));
   return onDisk(async () => {
@@ -100,7 +100,7 @@ async function filesAsTheyAre(
       : { commit: begun, name: "the start of the conversation" };
   const attempt = await attemptIn(git, { commit }, base.commit, options.sourceBranch);
   const toCommit = async (): Promise<string> =>
-    line(
+    trimLine(
       await git.run(["commit-tree", tree, ...(commit === null ? [] : ["-p", commit]), "-m", "where the work began"]),
     );
   const judged = { at: null, tree, commit: commit ?? "", base: base.commit, baseName: base.name, folder: prefix };
@@ -110,7 +110,7 @@ async function filesAsTheyAre(
 /** Returns the tree of the current files, by a temporary index that starts as a copy of the user's. */
 async function treeNow(git: Git, top: string, gitDir: string, state: string): Promise<TreeId> {
   // The dot avoids a clash: no story id begins with a dot.
-  const index = createPrivateIndex(join(state, "index", `.gate-${ownName()}`));
+  const index = createPrivateIndex(join(state, "index", `.gate-${processUniqueName()}`));
   try {
     await index.seed(join(gitDir, "index"));
     return await index.use((copy) => treeOfFiles(git, top, copy));
@@ -125,7 +125,7 @@ async function commitAlone(repository: Repository, options: GatedCheckoutOptions
   const commit = await commitOf(git, at);
   if (commit === null)
     throw new RemandError("usage", `there is no commit ${at}`, "Name a branch or a commit that exists.");
-  const tree = treeId(line(await git.run(["rev-parse", "--verify", `${commit}^{tree}`])));
+  const tree = treeId(trimLine(await git.run(["rev-parse", "--verify", `${commit}^{tree}`])));
   const base = await baseFor(git, { tree, commit, branch: at }, options.base);
   const attempt = await attemptIn(git, { commit, branch: at }, base.commit, options.sourceBranch);
   const wanted = { commit, base: base.commit };
@@ -217,14 +217,14 @@ async function namedBase(git: Git, judged: GatedFiles, name: string): Promise<Ba
 /** Returns the merge base; `null` if the histories are unrelated or the clone is too shallow to tell. */
 async function forkPoint(git: Git, one: string, other: string): Promise<string | null> {
   const { exitCode, stdout } = await git.ask(["merge-base", one, other]);
-  return exitCode === 0 ? line(stdout) : null;
+  return exitCode === 0 ? trimLine(stdout) : null;
 }
 
 /** Returns the default branch. The remote's is preferred, because unpushed commits are part of what is checked. */
 export async function defaultBranch(git: Git): Promise<BaseCommit | null> {
   const { exitCode, stdout } = await git.ask(["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]);
-  const known = exitCode === 0 ? [line(stdout)] : [];
-  const usual = line((await git.ask(["config", "--get", "init.defaultBranch"])).stdout);
+  const known = exitCode === 0 ? [trimLine(stdout)] : [];
+  const usual = trimLine((await git.ask(["config", "--get", "init.defaultBranch"])).stdout);
   const usuals = ["main", "master", "trunk", ...(usual === "" ? [] : [usual])];
   const names = [...known, ...usuals.map((each) => `origin/${each}`), ...usuals];
   const refs = names.map((name) => `${name.startsWith("origin/") ? "refs/remotes/" : "refs/heads/"}${name}^{commit}`);
@@ -234,7 +234,7 @@ export async function defaultBranch(git: Git): Promise<BaseCommit | null> {
 }
 
 const emptyTree = async (git: Git): Promise<string> =>
-  line(await git.run(["hash-object", "-t", "tree", "-w", "--stdin"], { stdin: "" }));
+  trimLine(await git.run(["hash-object", "-t", "tree", "-w", "--stdin"], { stdin: "" }));
 
 /**
  * Returns the story that the work belongs to: its commit messages or the branch name say so. A clone in CI may have
@@ -246,7 +246,7 @@ async function attemptIn(
   base: string,
   sourceBranch = "",
 ): Promise<string | null> {
-  const current = line((await git.ask(["symbolic-ref", "--quiet", "--short", "HEAD"])).stdout);
+  const current = trimLine((await git.ask(["symbolic-ref", "--quiet", "--short", "HEAD"])).stdout);
   const named = [branch ?? current, sourceBranch].flatMap((each) => STORY_BRANCH.exec(each)?.[1] ?? []);
   if (named.length > 0) return named[0]!;
   if (commit === null) return null;
@@ -261,7 +261,7 @@ const STORY_BRANCH = /^(?:refs\/heads\/)?(?:origin\/)?remand\/(.+)$/;
  * Returns why the checked files are not those of the pull request's newest commit. `null` if they are: that commit
  * itself, or its merge into the target, which CI services check out.
  */
-export async function strangeToPullRequest(
+export async function mismatchWithPullRequest(
   root: string,
   { commit, tree }: Pick<JudgedState, "commit" | "tree">,
   { head, mergeCommit }: Pick<ReviewedPullRequest, "head" | "mergeCommit">,

@@ -2,7 +2,7 @@ import { mkdir, open, readFile, readdir, rename, rm, stat, utimes, writeFile } f
 import { dirname, join } from "node:path";
 import { sha256 } from "../../../stdx/sha256.ts";
 import { runProcess } from "../../process/run-process.ts";
-import { type Repository, isAlivePid, ownName } from "../repository.ts";
+import { type Repository, isAlivePid, processUniqueName } from "../repository.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { applyChanges, treeChanges } from "../tree-changes.ts";
 import { type CheckoutSettings, makePrivateRepository, nameOwnPath } from "./private-repository.ts";
@@ -47,9 +47,9 @@ export async function openPristine(
       hasOwnCaches: caches.isOwn,
       async addCaches(move) {
         // Each build adds a layer. At the limit, the next build starts without caches.
-        const layers = caches.layers.length < MOST_LAYERS ? [ownName(), ...caches.layers] : [];
+        const layers = caches.layers.length < MOST_LAYERS ? [processUniqueName(), ...caches.layers] : [];
         if (layers.length > 0) await move(join(folder, "caches", layers[0]!));
-        const aside = join(path, `${ownName()}.json`);
+        const aside = join(path, `${processUniqueName()}.json`);
         await writeFile(aside, JSON.stringify({ isOwn: true, layers }));
         await rename(aside, join(path, CACHES));
       },
@@ -68,7 +68,7 @@ export async function openPristine(
 async function markUsed(path: string): Promise<() => Promise<void>> {
   const marks = `${path}.used`;
   await mkdir(marks, { recursive: true });
-  const mark = join(marks, ownName());
+  const mark = join(marks, processUniqueName());
   await writeFile(mark, "");
   return () => rm(mark, { force: true });
 }
@@ -80,7 +80,7 @@ async function makePristine(
   tree: string,
   settings: CheckoutSettings,
 ): Promise<void> {
-  const making = join(all, `${ownName()}.making`);
+  const making = join(all, `${processUniqueName()}.making`);
   const files = join(making, "files");
   await mkdir(making);
   try {
@@ -188,7 +188,7 @@ async function removeOldest(folder: string, all: string): Promise<void> {
   for (const { name } of old) {
     if (await isUsed(join(all, `${name}.used`))) continue;
     // Rename first, so that a partly removed checkout is never used.
-    const gone = join(all, `${ownName()}.making`);
+    const gone = join(all, `${processUniqueName()}.making`);
     await rename(join(all, name), gone).catch(() => undefined);
     // Give the folder back if a checkout began to use it in the meantime.
     if (await isUsed(join(all, `${name}.used`))) await rename(gone, join(all, name)).catch(() => undefined);

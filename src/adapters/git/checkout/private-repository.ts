@@ -2,7 +2,7 @@ import { appendFile, copyFile, mkdir, readFile, writeFile } from "node:fs/promis
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Git } from "../git.ts";
-import { line, type Repository } from "../repository.ts";
+import { trimLine, type Repository } from "../repository.ts";
 
 /** The user's git settings that affect the files in a checkout, from the time they were read. */
 export interface CheckoutSettings {
@@ -30,7 +30,7 @@ export async function readCheckoutSettings({ git, commonDir, env }: Repository):
   const named =
     lastOf("core.attributesfile") === undefined
       ? ""
-      : line((await git.ask(["config", "--type=path", "core.attributesFile"])).stdout);
+      : trimLine((await git.ask(["config", "--type=path", "core.attributesFile"])).stdout);
   const userFolder = env["XDG_CONFIG_HOME"] || join(env["HOME"] || homedir(), ".config");
   return {
     config: listed.map(configText).join(""),

@@ -95,7 +95,7 @@ export function createCheckHomes(userState: string, real: string, kept: KeptHome
  * Rewrites PATH: programs that it takes from the user's checkout (an activated virtual environment,
  * `node_modules/.bin`) come from the folder in which the check runs.
  */
-export async function leadToCheckout(env: Environment, top: string, folder: string): Promise<Environment> {
+export async function rewritePathVariable(env: Environment, top: string, folder: string): Promise<Environment> {
   const own = await topAround(folder);
   if (own === null || own === top) return env;
   const movePath = (path: string): string => {
@@ -103,12 +103,12 @@ export async function leadToCheckout(env: Environment, top: string, folder: stri
       path.startsWith(`${top}/`) && !path.startsWith(`${own}/`) ? join(own, path.slice(top.length + 1)) : path;
     return existsSync(there) ? there : path;
   };
-  const led: Record<string, string> = {};
+  const rewritten: Record<string, string> = {};
   for (const name of ["PATH", "VIRTUAL_ENV"]) {
     const value = env[name];
-    if (value !== undefined) led[name] = value.split(delimiter).map(movePath).join(delimiter);
+    if (value !== undefined) rewritten[name] = value.split(delimiter).map(movePath).join(delimiter);
   }
-  return { ...env, ...led };
+  return { ...env, ...rewritten };
 }
 
 /** What is known about the HOME that a project's checks need, stored where no agent works. */

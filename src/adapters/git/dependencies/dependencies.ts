@@ -14,13 +14,13 @@ import {
   ignoredIn,
   isInstalledFolder,
   liveSource,
-  bringGenerated,
-  bringGoWorkspace,
+  copyGenerated,
+  copyGoWorkspace,
   isPythonProduct,
   MANIFESTS,
   installationKey,
 } from "./dependency-source.ts";
-import { lendFolder } from "./lend-folder.ts";
+import { linkPackages } from "./link-packages.ts";
 import type { Sandbox } from "../../../ports/sandbox.ts";
 
 export interface DependencyOptions {
@@ -66,7 +66,7 @@ export async function installDependencies(
 ): Promise<void> {
   const source = options.source ?? liveSource(git, main);
   const to: InstallTarget = { git, source, worktree, options };
-  await bringGoWorkspace(source, worktree);
+  await copyGoWorkspace(source, worktree);
   const here = await lockfilesIn(worktree);
   const there = await lockfilesIn(source.root);
   const own = new Set<string>();
@@ -85,7 +85,7 @@ export async function installDependencies(
   // `hasPython` makes git read its whole index, so look through the kept list first.
   const isPossible = options.source === undefined || (await source.ignored()).some(isPythonProduct);
   if (isPossible && (await hasPython({ git, top: main })))
-    await bringGenerated(source, worktree, (text) => options.onNotice?.(text));
+    await copyGenerated(source, worktree, (text) => options.onNotice?.(text));
 }
 
 /** The worktree that gets dependencies, and their source. */
@@ -158,7 +158,7 @@ async function borrowAll(
     // If the worktree is shown at the user's path, an editable install there is this worktree.
     const leadsAway = replaceable.includes(folder) && shownFolderAround(worktree) === null;
     if (leadsAway && (await hasEditableInstall(join(source.root, folder), source.checkout))) continue;
-    await lendFolder(source, folder, worktree);
+    await linkPackages(source, folder, worktree);
     borrowed.push(folder);
   }
   return borrowed;
@@ -167,7 +167,7 @@ async function borrowAll(
 /** Links all of these folders, or none. Returns whether they were linked. */
 async function linkAll({ source, worktree }: InstallTarget, folders: readonly string[]): Promise<boolean> {
   for (const folder of folders) if (!(await canBeShared(source, folder))) return false;
-  for (const folder of folders) await lendFolder(source, folder, worktree);
+  for (const folder of folders) await linkPackages(source, folder, worktree);
   return folders.length > 0;
 }
 
@@ -214,7 +214,7 @@ async function install(command: string, { git, worktree, options }: InstallTarge
   const known = await store.find(key);
   const kept = known ?? (await installAndKeep(command, key, { git, worktree, options: { ...options, env } }, store));
   if (kept === null) return;
-  for (const folder of await kept.ignored()) await lendFolder(kept, folder, worktree);
+  for (const folder of await kept.ignored()) await linkPackages(kept, folder, worktree);
 }
 
 /**

@@ -75,7 +75,7 @@ const INSTALLED = /^(?:node_modules|bower_components|\.venv|venv|vendor|deps|\.b
  * and entry points, generated code, compiled parts. Without them the package cannot be imported in a worktree. Ignored
  * files that a person wrote stay where they are: they may be secrets.
  */
-export async function bringGenerated(
+export async function copyGenerated(
   source: DependencySource,
   worktree: string,
   onNotice: (text: string) => void,
@@ -110,7 +110,7 @@ const isCompiled = (path: string): boolean => /\.(?:so|pyd)$/.test(path);
  * Copies a Go workspace file that git ignores, rewritten to the worktree's modules. Otherwise Go searches the parent
  * folders and finds the main checkout's file, which does not list the worktree's modules.
  */
-export async function bringGoWorkspace(source: DependencySource, worktree: string): Promise<void> {
+export async function copyGoWorkspace(source: DependencySource, worktree: string): Promise<void> {
   const main = source.checkout;
   for (const name of GO_WORKSPACE) {
     const text = await readFile(join(source.root, name), "utf8").catch(() => null);

@@ -19,9 +19,9 @@ import { RemandError } from "../../../core/events/error.ts";
 import { runProcess } from "../../process/run-process.ts";
 import { keptSource, type DependencySource, type InstallationStore } from "./dependency-source.ts";
 import { stampFiles, stampOf, type StampedFile } from "./folder-stamps.ts";
-import { wayToOwn } from "./lend-folder.ts";
-import { ownName } from "../repository.ts";
-import { clearLeft, removeFolder } from "../remove-folder.ts";
+import { projectTargetOf } from "./link-packages.ts";
+import { processUniqueName } from "../repository.ts";
+import { removeOrphaned, removeFolder } from "../remove-folder.ts";
 
 /** What to copy from a checkout. */
 export interface CheckoutCopy {
@@ -59,8 +59,8 @@ export function createDependencyStore(folder: string): DependencyStore {
     keptSource(join(at(key), "files"), checkout, ignored);
   const keep = async (key: string, fill: (files: string) => Promise<Entry>): Promise<DependencySource> => {
     await mkdir(join(folder, ASIDE), { recursive: true, mode: 0o700 });
-    await clearLeft(join(folder, ASIDE));
-    const aside = join(folder, ASIDE, ownName());
+    await removeOrphaned(join(folder, ASIDE));
+    const aside = join(folder, ASIDE, processUniqueName());
     await mkdir(join(aside, "files"), { recursive: true });
     try {
       const entry = await fill(join(aside, "files"));
@@ -148,8 +148,8 @@ type CopiedFile = Pick<StampedFile, "path" | "isLink" | "mode" | "mtimeMs">;
  */
 async function linkText(checkout: string, link: string, path: string): Promise<string> {
   const text = await readlink(link);
-  const way = await wayToOwn(link, { root: checkout, checkout });
-  if (way !== null && !isAmongInstalled(way)) return join(checkout, way);
+  const project = await projectTargetOf(link, { root: checkout, checkout });
+  if (project !== null && !isAmongInstalled(project)) return join(checkout, project);
   const target = resolve(dirname(link), text);
   const inside = relative(checkout, target);
   if (inside.startsWith(`..${sep}`) || inside === "..") return target;
@@ -235,7 +235,7 @@ async function isUntouched(folder: string): Promise<boolean> {
 }
 
 async function writeEntry(folder: string, entry: Entry): Promise<void> {
-  const fresh = join(folder, `entry.${ownName()}`);
+  const fresh = join(folder, `entry.${processUniqueName()}`);
   await writeFile(fresh, JSON.stringify(entry));
   await rename(fresh, join(folder, "entry.json"));
 }

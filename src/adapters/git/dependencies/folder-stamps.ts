@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as otherWork } from "node:timers/promises";
 import { sha256 } from "../../../stdx/sha256.ts";
-import { isKeptByTools } from "./lend-folder.ts";
+import { isKeptByTools } from "./link-packages.ts";
 
 /** A file or link below a folder. Folders are not listed, because a folder's time changes when a tool adds a cache. */
 export interface StampedFile {

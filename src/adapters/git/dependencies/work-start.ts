@@ -3,9 +3,9 @@ import { mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promise
 import { dirname, join } from "node:path";
 import { sha256 } from "../../../stdx/sha256.ts";
 import type { Environment } from "../../process/environment.ts";
-import { clearLeft, onDisk, removeFolder } from "../remove-folder.ts";
+import { removeOrphaned, onDisk, removeFolder } from "../remove-folder.ts";
 import { type CheckoutSettings, readCheckoutSettings } from "../checkout/private-repository.ts";
-import { type Repository, ownName, repositoryOpener } from "../repository.ts";
+import { type Repository, processUniqueName, repositoryOpener } from "../repository.ts";
 import {
   type HomeNotes,
   type KeptHome,
@@ -14,7 +14,7 @@ import {
   createHomeNotes,
   homeStamps,
   keepHome,
-  leadToCheckout,
+  rewritePathVariable,
 } from "./check-homes.ts";
 import type { KeptDependencies } from "./dependency-source.ts";
 import { createDependencyStore } from "./dependency-store.ts";
@@ -98,8 +98,8 @@ export function createWorkStarter(root: string, options: StartOptions): WorkStar
     notes,
     async environment(folder, env, home) {
       const { top } = await repositoryNow();
-      const led = await leadToCheckout(env, top, folder);
-      return home === "real" ? led : (await now()).checkEnvironment(folder, led);
+      const rewritten = await rewritePathVariable(env, top, folder);
+      return home === "real" ? rewritten : (await now()).checkEnvironment(folder, rewritten);
     },
     leave: async (isUnderWay) => {
       await close();
@@ -135,8 +135,10 @@ async function openWorkStart(
   const settings = await readCheckoutSettings(repository);
   const packages = await nextRecord(repository, options, record, settings);
   const unkept = join(userState, "homes", "tried");
-  const folder = isKept ? `${recordName(userState, repository)}.home-${ownName()}` : join(unkept, ownName());
-  await clearLeft(unkept);
+  const folder = isKept
+    ? `${recordName(userState, repository)}.home-${processUniqueName()}`
+    : join(unkept, processUniqueName());
+  await removeOrphaned(unkept);
   const home = options.home === undefined ? null : await nextHome(options.home, folder, record);
   if (isKept) {
     await writeRecord(file, home === null ? packages : { ...packages, home });
@@ -264,7 +266,7 @@ async function readRecord(file: string): Promise<StartRecord | null> {
 /** Written with mode 0600, because settings may contain the login of a remote. */
 async function writeRecord(file: string, record: StartRecord): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const fresh = `${file}.${ownName()}`;
+  const fresh = `${file}.${processUniqueName()}`;
   await writeFile(fresh, JSON.stringify(record), { mode: 0o600 });
   await rename(fresh, file);
 }

@@ -7,7 +7,7 @@ import type { Environment } from "../../process/environment.ts";
 import { killLeftovers } from "../../process/leftovers.ts";
 import { onDisk, MAKING, clearClone, clearUnfinished } from "../remove-folder.ts";
 import { createGit } from "../git.ts";
-import { line, ownEnvironment, ownName } from "../repository.ts";
+import { trimLine, ownEnvironment, processUniqueName } from "../repository.ts";
 import { type ProcessEntry, isAlive, processTable } from "../../process/process-table.ts";
 import { followBranch, noBranch, tidyClone } from "./shared-commits.ts";
 import {
@@ -136,7 +136,7 @@ async function cloneIn(making: CloneContext): Promise<CloneNote | null> {
 /** Clones into a temporary folder and renames it last, so that an existing clone is always complete. */
 async function makeClone(making: CloneContext): Promise<CloneNote> {
   const { folder, login, env, branch } = making;
-  const unfinished = `${folder}${MAKING}${ownName()}`;
+  const unfinished = `${folder}${MAKING}${processUniqueName()}`;
   try {
     const call = createPatientGit({ ...making, root: dirname(folder) });
     const which = branch === undefined ? [] : ["--branch", branch];
@@ -147,7 +147,7 @@ async function makeClone(making: CloneContext): Promise<CloneNote> {
     const head = await git.ask(["symbolic-ref", "--quiet", "--short", "HEAD"]);
     const isBorn = (await git.ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])).exitCode === 0;
     if (!isBorn || head.exitCode !== 0) throw nothingThere(login.address);
-    const note = { address: login.address, branch: branch ?? line(head.stdout) };
+    const note = { address: login.address, branch: branch ?? trimLine(head.stdout) };
     await writeNote(unfinished, note);
     await rename(unfinished, folder).catch((error: NodeJS.ErrnoException) => {
       // Another process made the clone first; `ownClone` decides who may use it.

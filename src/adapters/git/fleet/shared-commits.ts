@@ -7,7 +7,7 @@ import { REMOTE_NAME, type Remote } from "./shared-remote.ts";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../../process/environment.ts";
-import { commitOf, line, repositoryOpener } from "../repository.ts";
+import { commitOf, trimLine, repositoryOpener } from "../repository.ts";
 import { submodulePaths } from "../submodules.ts";
 
 /** The ref of one attempt's commit on the remote. Its name has the commit's id, so machines never conflict over it. */
@@ -165,7 +165,7 @@ async function newestKnown(git: Git, branch: string): Promise<string | null> {
 /** A shallow clone cannot tell whether two commits are related; there the remote is trusted. */
 async function areRelated(git: Git, one: string, other: string): Promise<boolean> {
   if ((await git.ask(["merge-base", one, other])).exitCode === 0) return true;
-  return line(await git.run(["rev-parse", "--is-shallow-repository"])) === "true";
+  return trimLine(await git.run(["rev-parse", "--is-shallow-repository"])) === "true";
 }
 
 /**

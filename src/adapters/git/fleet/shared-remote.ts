@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { RemandError } from "../../../core/events/error.ts";
 import type { Environment } from "../../process/environment.ts";
 import { type GitAnswer, createGit } from "../git.ts";
-import { line } from "../repository.ts";
+import { trimLine } from "../repository.ts";
 import { clearBegunWorktrees } from "../remove-folder.ts";
 
 /** The repository that all machines share. Temporary failures are retried, within a time limit. */
@@ -138,7 +138,7 @@ export function createPatientGit(
       const isPassing = answer.exitCode !== 0 && troubleIn(`${answer.stderr}\n${answer.stdout}`) === "passing";
       if (!isPassing || performance.now() - beganAt > LONGEST_TRYING_MS) return answer;
       if (/bad object worktrees\//.test(answer.stderr))
-        await clearBegunWorktrees(line(await git.run(["rev-parse", "--absolute-git-dir"])), BEGUN_MS);
+        await clearBegunWorktrees(trimLine(await git.run(["rev-parse", "--absolute-git-dir"])), BEGUN_MS);
       await pauseOrFail(waitMs, signal, () => remoteError(what, login.address, answer.stderr));
     }
     return once(args, timeoutMs);

@@ -8,7 +8,7 @@ import { ensureStateFolder, repositoryOpener } from "../repository.ts";
 import { worktreeState } from "../worktree/worktree-folder.ts";
 import { type Site, siteOf } from "../worktree/worktree-site.ts";
 import { type WorktreeOptions, createWorktrees } from "../worktree/worktrees.ts";
-import { type PositionOf, noteRun, runIn, runKey, sharingOf } from "./arrival.ts";
+import { type PositionOf, noteRun, runIn, runKey, createJournalSync } from "./journal-sync.ts";
 import {
   type FetchContext,
   attemptRef,
@@ -89,7 +89,7 @@ function groundOf(options: Omit<WorktreeOptions, "base" | "remote">, shared: Sha
   const largeFiles = createLargeFiles();
   const inner = createWorktrees(
     { ...options, base: trackingRef(branch), remote: remote.name },
-    sharingOf(clone, standingOf, leaving),
+    createJournalSync(clone, standingOf, leaving),
   );
   /** The last commit of each branch on the remote that this process saw. */
   const shown = new Map<StoryId, string>();

@@ -4,7 +4,7 @@ import { delimiter, join, relative, sep } from "node:path";
 import { RemandError } from "../../../core/events/error.ts";
 import type { Environment } from "../../process/environment.ts";
 import { runProcess } from "../../process/run-process.ts";
-import { type Repository, ensureStateFolder, ownName, repositoryOpener } from "../repository.ts";
+import { type Repository, ensureStateFolder, processUniqueName, repositoryOpener } from "../repository.ts";
 import { clonesAmong, hasPython, interpretersOf, otherPlaces, topAround } from "./python-folders.ts";
 import { PYTHON_STARTUP } from "./python-startup.ts";
 import type { Sandbox } from "../../../ports/sandbox.ts";
@@ -43,7 +43,7 @@ export interface PythonReport {
   /** Packages that are installed as editable from this worktree. Other worktrees need redirects for them. */
   readonly installed: readonly string[];
   /** Import finders that lead to this worktree and cannot be redirected for other worktrees. */
-  readonly fixed: readonly (readonly [module: string, file: string])[];
+  readonly notRedirectable: readonly (readonly [module: string, file: string])[];
   /** Each path that led to another checkout, and where it leads now. */
   readonly moved: readonly (readonly [from: string, to: string])[];
   /** Why no Python in this worktree can be trusted. */
@@ -116,7 +116,7 @@ async function startupFolder(state: string): Promise<string> {
   if ((await readFile(file, "utf8").catch(() => null)) === PYTHON_STARTUP) return folder;
   await mkdir(folder, { recursive: true });
   // Rename, because another Python may be reading the file.
-  const fresh = `${file}.${ownName()}`;
+  const fresh = `${file}.${processUniqueName()}`;
   await writeFile(fresh, PYTHON_STARTUP);
   await rename(fresh, file);
   return folder;
@@ -143,13 +143,13 @@ async function lookAt(
     ...(await clonesAmong([...new Set(answers.flatMap(({ seen }) => seen))], own)).filter(
       (top) => !others.includes(top),
     ),
-    ...(await thingsOfNoPlace(repository, answers)),
+    ...(await unownedPaths(repository, answers)),
   ];
   if (extra.length > 0) answers = await ask((others = [...others, ...extra]));
   const refused = answers.flatMap((answer) => refusalsOf(answer, own));
   const sureOnes = refused.filter(({ program }) => sure.includes(program));
-  for (const { program, isDeaf } of answers)
-    if (isDeaf)
+  for (const { program, hasNoReport } of answers)
+    if (hasNoReport)
       options.onNotice?.(`${program} does not say what it imports: a package installed as editable may mislead it`);
   for (const { program, why } of refused)
     if (!sure.includes(program)) options.onNotice?.(`${why} (what the checks start with ${program} cannot import it)`);
@@ -157,12 +157,12 @@ async function lookAt(
   const isHere = (each: string): boolean =>
     each === own || (each.startsWith(`${own}${sep}`) && !each.startsWith(`${state}${sep}`));
   const installed = [...new Set(answers.flatMap(({ seen }) => seen.filter(isHere)))];
-  const fixed = answers.filter(({ program }) => sure.includes(program)).flatMap((answer) => answer.fixed);
+  const notRedirectable = answers.filter(({ program }) => sure.includes(program)).flatMap((answer) => answer.fixed);
   return {
     own,
     others,
     installed,
-    fixed,
+    notRedirectable,
     moved: [...moved],
     refusal: sureOnes.length === 0 ? null : refusal(sureOnes[0]!.why),
   };
@@ -179,7 +179,7 @@ interface PythonAnswer {
   readonly fixed: readonly (readonly [string, string])[];
   readonly seen: readonly string[];
   /** Whether the Python did not read the startup file. */
-  readonly isDeaf: boolean;
+  readonly hasNoReport: boolean;
 }
 
 const WORD = "REMAND_PLACE_TELL";
@@ -193,10 +193,10 @@ async function askPython(program: string, cwd: string, env: Environment, sandbox
     sandbox,
   });
   const line = ended.stdout.split("\n").find((each) => each.startsWith(`${WORD} `));
-  const nothing = { program, moved: [], lost: [], closed: [], fixed: [], seen: [], isDeaf: ended.exitCode === 0 };
+  const nothing = { program, moved: [], lost: [], closed: [], fixed: [], seen: [], hasNoReport: ended.exitCode === 0 };
   return line === undefined
     ? nothing
-    : { ...nothing, ...(JSON.parse(line.slice(WORD.length)) as PythonAnswer), isDeaf: false };
+    : { ...nothing, ...(JSON.parse(line.slice(WORD.length)) as PythonAnswer), hasNoReport: false };
 }
 
 const PATIENCE_MS = 30_000;
@@ -205,7 +205,7 @@ const PATIENCE_MS = 30_000;
  * Returns paths that are neither tracked by git nor made by an installer from the project's files. They belong to no
  * story and stay as they are.
  */
-async function thingsOfNoPlace({ git, top }: Repository, answers: readonly PythonAnswer[]): Promise<readonly string[]> {
+async function unownedPaths({ git, top }: Repository, answers: readonly PythonAnswer[]): Promise<readonly string[]> {
   const found: string[] = [];
   for (const path of new Set(answers.flatMap(({ lost }) => lost))) {
     if (path.includes("__editable__") || !path.startsWith(`${top}${sep}`)) continue;

@@ -19,10 +19,10 @@ import {
   trailersOf,
   updateRefs,
 } from "../refs.ts";
-import { type Repository, commitOf, ensureStateFolder, line, repositoryOpener } from "../repository.ts";
+import { type Repository, commitOf, ensureStateFolder, trimLine, repositoryOpener } from "../repository.ts";
 import { submodulesWithWork } from "../submodules.ts";
 import { clearAfterCrash } from "./make-worktree.ts";
-import { bringBack, treeWithOlder } from "./bring-back.ts";
+import { restoreTree, treeWithOlder } from "./restore-tree.ts";
 
 export interface InPlaceOptions {
   /** A folder in the user's checkout. */
@@ -169,7 +169,7 @@ async function prepare(context: InPlaceContext, starts: Map<StoryId, string>): P
   starts.set(story, start);
   return {
     path: join(top, prefix),
-    branch: head.exitCode === 0 ? line(head.stdout) : "HEAD",
+    branch: head.exitCode === 0 ? trimLine(head.stdout) : "HEAD",
     tree,
     commit: refs.get(names.last)?.commit ?? start,
     base: start,
@@ -183,7 +183,7 @@ async function begin(
   last: string | null,
 ): Promise<string> {
   const head = await commitOf(git, "HEAD");
-  const isClean = head !== null && line(await git.run(["rev-parse", `${head}^{tree}`])) === tree;
+  const isClean = head !== null && trimLine(await git.run(["rev-parse", `${head}^{tree}`])) === tree;
   const trailers = [[TRAILERS.story, story] as const];
   const parents = head === null ? [] : [head];
   const start = isClean
@@ -223,7 +223,7 @@ async function restore(context: InPlaceContext, tree: TreeId, note: CommitNote):
       await record(context, { last, refs }, { tree: now, subject: "remand: set aside before going back", trailers });
       ({ last, refs } = await standingOf(context));
     }
-    await bringBack(git, { top, index: copy, from: now, to: tree, overwrite: false });
+    await restoreTree(git, { top, index: copy, from: now, to: tree, overwrite: false });
   });
   if (last.tree === tree && isSameNote(last, story, note) && last.trailers.get(TRAILERS.restored) === tree) {
     return { tree, commit: last.commit };

@@ -9,16 +9,16 @@ import type {
   UnverifiedCommit,
 } from "../../../ports/workspace.ts";
 import { readWorktreeList } from "../../../parse/code/git-output.ts";
-import { bringBack } from "./bring-back.ts";
-import { isInHistory, mergeTrees, togetherFrom, type MergedTree, treeOf } from "../history.ts";
+import { restoreTree } from "./restore-tree.ts";
+import { isInHistory, mergeTrees, mergeWithBase, type MergedTree, treeOf } from "../history.ts";
 import type { Git } from "../git.ts";
 import { commitTree, trailersOf, updateRefs, type RefCommit, TRAILERS } from "../refs.ts";
-import { line, type Repository } from "../repository.ts";
+import { trimLine, type Repository } from "../repository.ts";
 import {
   gitDirOf,
-  moving,
+  refUpdate,
   saveDropped,
-  settle,
+  resetGitState,
   refsOf,
   withTree,
   type Site,
@@ -40,8 +40,10 @@ export const localTarget = (base: string): TargetBranch => {
 
 /** Returns the branch that `base` names. Throws for a bare commit, because work cannot be merged into one. */
 async function targetOf({ git, top }: Repository, base: string): Promise<TargetCommit> {
-  const name = line((await git.ask(["rev-parse", "--symbolic-full-name", base], { cwd: top })).stdout);
-  const commit = line((await git.ask(["rev-parse", "--verify", "--quiet", `${base}^{commit}`], { cwd: top })).stdout);
+  const name = trimLine((await git.ask(["rev-parse", "--symbolic-full-name", base], { cwd: top })).stdout);
+  const commit = trimLine(
+    (await git.ask(["rev-parse", "--verify", "--quiet", `${base}^{commit}`], { cwd: top })).stdout,
+  );
   if (name.startsWith("refs/heads/") && commit !== "") return { branch: name.slice("refs/heads/".length), commit };
   throw new RemandError(
     "workspace-broken",
@@ -57,7 +59,7 @@ async function branchStanding(
   commit: string,
 ): Promise<MergeStatus> {
   if (await isInHistory(git, target.commit, commit)) return { target, isCurrent: true, conflicts: [] };
-  const { conflicts } = await withTarget(git, await refsOf(git, site), commit, target);
+  const { conflicts } = await mergeWithTarget(git, await refsOf(git, site), commit, target);
   return { target, isCurrent: false, conflicts };
 }
 
@@ -65,7 +67,7 @@ async function branchStanding(
  * Merges the work with the target. If the target no longer contains the commit that the work was based on, its history
  * was rewritten: then only the work's own changes are applied to the new history.
  */
-async function withTarget(
+async function mergeWithTarget(
   git: Git,
   standing: WorktreeRefs,
   commit: string,
@@ -74,7 +76,7 @@ async function withTarget(
   const stoodOn = standing.target?.commit;
   const isRewritten = stoodOn !== undefined && !(await isInHistory(git, stoodOn, target.commit));
   const both = isRewritten
-    ? await togetherFrom(git, stoodOn, commit, target.commit)
+    ? await mergeWithBase(git, stoodOn, commit, target.commit)
     : await mergeTrees(git, commit, target.commit);
   return { ...both, isRewritten };
 }
@@ -91,7 +93,7 @@ async function updateBranch(
   const gitDir = await gitDirOf(site);
   const updated = await withTree(git, site, gitDir, async (now, index) => {
     const standing = await refsOf(git, site);
-    const { tree, conflicts, isRewritten } = await withTarget(git, standing, verified.commit, target);
+    const { tree, conflicts, isRewritten } = await mergeWithTarget(git, standing, verified.commit, target);
     const commit = await commitTree(git, {
       tree,
       parents: isRewritten ? [target.commit] : [verified.commit, target.commit],
@@ -100,17 +102,17 @@ async function updateBranch(
     });
     // Uncommitted files were left by a check; after a rewrite, the old history would be lost too. Save both.
     if (now !== verified.tree || isRewritten) await saveDropped(git, site, standing, now, "set aside by an update");
-    await bringBack(git, { top: site.path, index, from: now, to: tree, overwrite: true });
+    await restoreTree(git, { top: site.path, index, from: now, to: tree, overwrite: true });
     await updateRefs(git, [
       { ref: site.refs.branch, to: commit, was: verified.commit },
-      moving(site, standing, "kept", commit),
+      refUpdate(site, standing, "kept", commit),
       // The story's work is now compared with the new base.
-      moving(site, standing, "base", target.commit),
-      moving(site, standing, "target", target.commit),
+      refUpdate(site, standing, "base", target.commit),
+      refUpdate(site, standing, "target", target.commit),
     ]);
     return { tree, commit, conflicts };
   });
-  await settle(git, site, gitDir);
+  await resetGitState(git, site, gitDir);
   return updated;
 }
 
@@ -160,9 +162,9 @@ async function alignBranch(
   const isBehind = tip === undefined || (await isInHistory(git, tip.commit, verified.commit));
   if (!isBehind && tip.commit !== drop && !isUnreported(site, standing, tip)) return describe(git, tip.commit);
   await updateRefs(git, [
-    moving(site, standing, "branch", verified.commit),
-    moving(site, standing, "kept", verified.commit),
-    ...(isBehind ? [] : [moving(site, standing, "dropped", tip.commit)]),
+    refUpdate(site, standing, "branch", verified.commit),
+    refUpdate(site, standing, "kept", verified.commit),
+    ...(isBehind ? [] : [refUpdate(site, standing, "dropped", tip.commit)]),
   ]);
   return null;
 }
@@ -216,11 +218,11 @@ async function mergeCommit(
 const MOST_TRIES = 3;
 
 /** Whether the target contains the work, by commit or by content. */
-async function isHeldBy({ git }: Repository, target: TargetCommit, { commit }: KeptCommit): Promise<boolean> {
+async function isContainedIn({ git }: Repository, target: TargetCommit, { commit }: KeptCommit): Promise<boolean> {
   if (await isInHistory(git, commit, target.commit)) return true;
   const fork = await git.ask(["merge-base", commit, target.commit]);
   if (fork.exitCode !== 0) return false;
-  const since = ["rev-list", `--max-count=${MOST_COMMITS}`, target.commit, `^${line(fork.stdout)}`];
+  const since = ["rev-list", `--max-count=${MOST_COMMITS}`, target.commit, `^${trimLine(fork.stdout)}`];
   for (const state of (await git.run(since)).split("\n").filter((each) => each !== "")) {
     const { tree, conflicts } = await mergeTrees(git, state, commit);
     if (conflicts.length === 0 && tree === (await treeOf(git, state))) return true;
@@ -249,7 +251,7 @@ async function publishCommit(
     { timeoutMs: PUSH_MS, remote: true },
   );
   if (exitCode === 0) {
-    await updateRefs(git, [moving(site, standing, "pushed", commit)]);
+    await updateRefs(git, [refUpdate(site, standing, "pushed", commit)]);
     return { remote, branch: site.branch, base: branch };
   }
   const isOthers = /stale info|non-fast-forward|fetch first/.test(stderr);
@@ -293,7 +295,7 @@ export function integrationOf({ target, remote, repository, at, alone }: Deliver
     holds: (story, verified) =>
       at(story, async (own) => {
         const now = await target.read(own);
-        return { target: now, isHeld: await isHeldBy(own, now, verified) };
+        return { target: now, isHeld: await isContainedIn(own, now, verified) };
       }),
     publish: (story, commit) => at(story, (own, site) => publishCommit(own, site, target, commit, remote)),
   };

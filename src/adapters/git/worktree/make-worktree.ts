@@ -4,17 +4,26 @@ import { rm } from "node:fs/promises";
 import { RemandError } from "../../../core/events/error.ts";
 import type { StoryId } from "../../../core/events/ids.ts";
 import { type DependencyOptions, installDependencies } from "../dependencies/dependencies.ts";
-import { type Repository, commitOf, line } from "../repository.ts";
+import { type Repository, commitOf, trimLine } from "../repository.ts";
 import { TRAILERS, commitTree, trailersOf, updateRefs } from "../refs.ts";
 import { fillSubmodules } from "../submodules.ts";
 import type { CommitNote, KeptCommit } from "../../../ports/workspace.ts";
-import { isInHistory, mergeTrees, togetherFrom, treeOf } from "../history.ts";
+import { isInHistory, mergeTrees, mergeWithBase, treeOf } from "../history.ts";
 import { killLeftovers } from "../../process/leftovers.ts";
 import type { PrivateIndex } from "../private-index.ts";
 import { startCommit, withWorkOf } from "./start-commit.ts";
 import { addWorktree, markReady } from "./worktree-folder.ts";
-import { type Site, type WorktreeRefs, gitDirOf, moving, record, settle, refsOf, withTree } from "./worktree-site.ts";
-import { bringBack } from "./bring-back.ts";
+import {
+  type Site,
+  type WorktreeRefs,
+  gitDirOf,
+  refUpdate,
+  commitOnBranch,
+  resetGitState,
+  refsOf,
+  withTree,
+} from "./worktree-site.ts";
+import { restoreTree } from "./restore-tree.ts";
 
 export interface MakeOptions {
   /** The start of a new story. */
@@ -72,7 +81,7 @@ async function ensureBranch(
     await createBranch(git, site, standing, { start, beginning: beginning.commit });
     return;
   }
-  const startedFrom = base?.commit ?? line((await git.ask(["merge-base", branch.commit, start])).stdout);
+  const startedFrom = base?.commit ?? trimLine((await git.ask(["merge-base", branch.commit, start])).stdout);
   if (startedFrom === "") {
     throw new RemandError(
       "workspace-broken",
@@ -81,7 +90,10 @@ async function ensureBranch(
     );
   }
   if (base === undefined) await refuseForeignBranch(git, site, startedFrom, branch.commit);
-  await updateRefs(git, [moving(site, standing, "base", startedFrom), moving(site, standing, "kept", branch.commit)]);
+  await updateRefs(git, [
+    refUpdate(site, standing, "base", startedFrom),
+    refUpdate(site, standing, "kept", branch.commit),
+  ]);
 }
 
 /**
@@ -99,7 +111,7 @@ async function refuseForeignBranch(
   const stories = (await git.run(["log", `--format=${format}`, `${start}..${tip}`])).split(/[\n,]/);
   // Another worker of the fleet, or an earlier clone, made it.
   if (stories.includes(story)) return;
-  const subject = line(await git.run(["log", "-1", "--format=%h %s", tip]));
+  const subject = trimLine(await git.run(["log", "-1", "--format=%h %s", tip]));
   throw new RemandError(
     "branch-taken",
     `there is a branch ${branch} that Remand did not make (${subject})`,
@@ -115,10 +127,10 @@ async function createBranch(
 ): Promise<void> {
   try {
     await updateRefs(git, [
-      moving(site, standing, "branch", beginning),
-      moving(site, standing, "base", beginning),
-      moving(site, standing, "kept", beginning),
-      moving(site, standing, "target", start),
+      refUpdate(site, standing, "branch", beginning),
+      refUpdate(site, standing, "base", beginning),
+      refUpdate(site, standing, "kept", beginning),
+      refUpdate(site, standing, "target", start),
     ]);
   } catch (error) {
     // A ref is a file, and a file cannot be a folder too.
@@ -166,16 +178,16 @@ export async function adoptWork(
     const { tree, conflicts } =
       isOnlyOnBranch || tip.tree === known.tree
         ? { tree: isOnlyOnBranch ? tip.tree : now, conflicts: [] }
-        : await togetherFrom(git, known.commit, tip.commit, now);
+        : await mergeWithBase(git, known.commit, tip.commit, now);
     if (conflicts.length > 0) throw contradiction(site, conflicts);
-    await bringBack(git, { top: site.path, index, from: now, to: tree, overwrite: true });
+    await restoreTree(git, { top: site.path, index, from: now, to: tree, overwrite: true });
     if (tree === tip.tree) {
-      await updateRefs(git, [moving(site, standing, "kept", tip.commit)]);
+      await updateRefs(git, [refUpdate(site, standing, "kept", tip.commit)]);
       return { tree, commit: tip.commit };
     }
-    return record(git, site, standing, { tree, subject: note.subject, trailers: trailersOf(site.story, note) });
+    return commitOnBranch(git, site, standing, { tree, subject: note.subject, trailers: trailersOf(site.story, note) });
   });
-  await settle(git, site, gitDir);
+  await resetGitState(git, site, gitDir);
   return adopted;
 }
 
@@ -204,10 +216,10 @@ async function adoptBranch(
   const gitDir = await gitDirOf(site);
   await withTree(git, site, gitDir, async (now, index) => {
     const standing = await refsOf(git, site);
-    await bringBack(git, { top: site.path, index, from: now, to: tree, overwrite: true });
-    await updateRefs(git, [moving(site, standing, "branch", commit), moving(site, standing, "kept", commit)]);
+    await restoreTree(git, { top: site.path, index, from: now, to: tree, overwrite: true });
+    await updateRefs(git, [refUpdate(site, standing, "branch", commit), refUpdate(site, standing, "kept", commit)]);
   });
-  await settle(git, site, gitDir);
+  await resetGitState(git, site, gitDir);
   return { tree, commit };
 }
 

@@ -4,7 +4,7 @@ import type { Environment } from "../../process/environment.ts";
 import type { Git } from "../git.ts";
 import { isInHistory, mergeTrees } from "../history.ts";
 import { TRAILERS, commitTree } from "../refs.ts";
-import { commitOf, line, repositoryOpener } from "../repository.ts";
+import { commitOf, trimLine, repositoryOpener } from "../repository.ts";
 import type { Workspace, Integration } from "../../../ports/workspace.ts";
 import { type Site, siteOf, refsOf } from "./worktree-site.ts";
 
@@ -69,7 +69,7 @@ export async function withWorkOf(
     const { tree, conflicts } = await mergeTrees(git, commit, branch.commit);
     if (conflicts.length > 0) throw apart(site.story, story, conflicts);
     // The merge adds nothing: the work was squashed or cherry-picked into the start.
-    if (tree === line(await git.run(["rev-parse", `${commit}^{tree}`]))) continue;
+    if (tree === trimLine(await git.run(["rev-parse", `${commit}^{tree}`]))) continue;
     commit = await commitTree(git, {
       tree,
       parents: [commit, branch.commit],

@@ -87,7 +87,7 @@ export async function addWorktree(git: Git, path: string, branch: string): Promi
  * Resets git's state of a worktree, whatever an agent did there: on the story's branch, no unfinished merge, no lock of
  * a killed process.
  */
-export async function settleWorktree(git: Git, path: string, gitDir: string, branch: string): Promise<void> {
+export async function resetGitFolder(git: Git, path: string, gitDir: string, branch: string): Promise<void> {
   await Promise.all(HALF_DONE.map((name) => rm(join(gitDir, name), { recursive: true, force: true })));
   const head = await readFile(join(gitDir, "HEAD"), "utf8");
   if (head.trim() !== `ref: refs/heads/${branch}`) {

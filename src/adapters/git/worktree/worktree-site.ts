@@ -19,7 +19,7 @@ import {
   type RefCommit,
   type RefUpdate,
 } from "../refs.ts";
-import { settleWorktree, worktreeState } from "./worktree-folder.ts";
+import { resetGitFolder, worktreeState } from "./worktree-folder.ts";
 
 /** A story's worktree: its path, its branch and Remand's refs for it. */
 export interface Site {
@@ -89,12 +89,12 @@ export async function refsOf(git: Git, { refs }: Site): Promise<WorktreeRefs> {
 }
 
 /** Returns the update that moves one of the story's refs from where it was read. */
-export function moving(site: Site, standing: WorktreeRefs, name: keyof Site["refs"], to: string | null): RefUpdate {
+export function refUpdate(site: Site, standing: WorktreeRefs, name: keyof Site["refs"], to: string | null): RefUpdate {
   return { ref: site.refs[name], to, was: standing[name]?.commit ?? null };
 }
 
 /** Returns the story's newest commit. The branch comes first, because a person may have added commits. */
-export function newest(site: Site, { branch, kept }: WorktreeRefs): RefCommit {
+export function newestCommit(site: Site, { branch, kept }: WorktreeRefs): RefCommit {
   const commit = branch ?? kept;
   if (commit !== undefined) return commit;
   throw new RemandError(
@@ -146,7 +146,7 @@ async function moveAside(site: Site, folder: string): Promise<void> {
 }
 
 /** Commits a tree on the branch, and updates git's state of the worktree. */
-export async function record(
+export async function commitOnBranch(
   git: Git,
   site: Site,
   standing: WorktreeRefs,
@@ -158,9 +158,9 @@ export async function record(
 ): Promise<KeptCommit> {
   const parent = await parentFor(git, site, standing);
   const made = await commitTree(git, { ...commit, parents: [parent] });
-  const kept = moving(site, standing, "kept", made);
+  const kept = refUpdate(site, standing, "kept", made);
   // A locked branch is moved later, before anything is delivered.
-  await keepUnderSome(git, site.story, made, [[moving(site, standing, "branch", made), kept], [kept]]);
+  await keepUnderSome(git, site.story, made, [[refUpdate(site, standing, "branch", made), kept], [kept]]);
   return { tree: commit.tree, commit: made };
 }
 
@@ -169,22 +169,23 @@ export async function record(
  * files are.
  */
 async function parentFor(git: Git, site: Site, standing: WorktreeRefs): Promise<string> {
-  const tip = newest(site, standing).commit;
+  const tip = newestCommit(site, standing).commit;
   const kept = standing.kept?.commit ?? tip;
   if (tip === kept) return tip;
   return (await isInHistory(git, kept, tip)) ? tip : kept;
 }
 
-export async function settle(git: Git, site: Site, gitDir: string): Promise<void> {
-  await settleWorktree(git, site.path, gitDir, site.branch);
+/** Resets git's state of the worktree, and gives it the index of the last commit or restore. */
+export async function resetGitState(git: Git, site: Site, gitDir: string): Promise<void> {
+  await resetGitFolder(git, site.path, gitDir, site.branch);
   await site.index.copyTo(join(gitDir, "index"));
 }
 
 /** Commits uncommitted files, so that later steps lose nothing. */
 export async function setAside(git: Git, site: Site, tree: TreeId, why: string): Promise<WorktreeRefs> {
   const standing = await refsOf(git, site);
-  if (newest(site, standing).tree === tree) return standing;
-  await record(git, site, standing, {
+  if (newestCommit(site, standing).tree === tree) return standing;
+  await commitOnBranch(git, site, standing, {
     tree,
     subject: `remand: ${why}`,
     trailers: [
@@ -213,5 +214,5 @@ export async function saveDropped(
           subject: `remand: ${why}`,
           trailers: [[TRAILERS.story, site.story]],
         });
-  await updateRefs(git, [moving(site, standing, "dropped", dropped)]);
+  await updateRefs(git, [refUpdate(site, standing, "dropped", dropped)]);
 }

@@ -4,14 +4,14 @@ import { RemandError } from "../../../core/events/error.ts";
 import type { StoryId, TreeId } from "../../../core/events/ids.ts";
 import type { CommitNote, KeptCommit, PreparedWorkspace, Workspace, Integration } from "../../../ports/workspace.ts";
 import { type Environment, allowedEnvironment } from "../../process/environment.ts";
-import { onDisk, removeSoon } from "../remove-folder.ts";
+import { onDisk, removeInBackground } from "../remove-folder.ts";
 import { changedPaths, diffText, fileText } from "../history.ts";
 import { TRAILERS, isRefLocked, isSameNote, trailersOf, updateRefs } from "../refs.ts";
 import { type Repository, ensureStateFolder, repositoryOpener } from "../repository.ts";
 import { submodulesWithWork } from "../submodules.ts";
 import { clearPlace, worktreeState } from "./worktree-folder.ts";
 import { type MakeOptions, adoptWork, clearAfterCrash, makeWorktree } from "./make-worktree.ts";
-import { bringBack, treeWithOlder } from "./bring-back.ts";
+import { restoreTree, treeWithOlder } from "./restore-tree.ts";
 import { type TargetBranch, localTarget, integrationOf } from "./integration.ts";
 import { withPinnedBases } from "./start-commit.ts";
 import { createKeyedQueue } from "./in-place.ts";
@@ -19,12 +19,12 @@ import {
   type Site,
   type WorktreeRefs,
   gitDirOf,
-  moving,
-  newest,
-  record,
+  refUpdate,
+  newestCommit,
+  commitOnBranch,
   saveDropped,
   setAside,
-  settle,
+  resetGitState,
   siteOf,
   refsOf,
   withTree,
@@ -125,7 +125,7 @@ export function createWorktrees(options: WorktreeOptions, sharing?: SharedRemote
   // In a fleet, another machine may move a story's base.
   if (sharing !== undefined) return workspace;
   return withPinnedBases(workspace, (story, to) =>
-    at(story, async ({ git }, site) => updateRefs(git, [moving(site, await refsOf(git, site), "base", to)])),
+    at(story, async ({ git }, site) => updateRefs(git, [refUpdate(site, await refsOf(git, site), "base", to)])),
   );
 }
 
@@ -162,7 +162,7 @@ async function prepare(
     making.onNotice(`${site.path} was not a worktree of this repository any more; it is now ${movedTo}`);
   if (state.is !== "ready") await makeWorktree(repository, site, making, after);
   const { tree, standing } = await see(repository, site);
-  const { commit } = newest(site, standing);
+  const { commit } = newestCommit(site, standing);
   return {
     path: join(site.path, repository.prefix),
     branch: site.branch,
@@ -174,7 +174,7 @@ async function prepare(
 
 async function look(repository: Repository, site: Site): Promise<KeptCommit> {
   const { tree, standing } = await see(repository, site);
-  return { tree, commit: newest(site, standing).commit };
+  return { tree, commit: newestCommit(site, standing).commit };
 }
 
 /** Returns the tree of the current files and the story's refs, both read at the same time. */
@@ -194,8 +194,12 @@ async function keep(repository: Repository, site: Site, note: CommitNote): Promi
   const kept =
     tip !== undefined
       ? { tree, commit: tip.commit }
-      : await record(git, site, standing, { tree, subject: note.subject, trailers: trailersOf(site.story, note) });
-  await settle(git, site, gitDir);
+      : await commitOnBranch(git, site, standing, {
+          tree,
+          subject: note.subject,
+          trailers: trailersOf(site.story, note),
+        });
+  await resetGitState(git, site, gitDir);
   return kept;
 }
 
@@ -204,7 +208,7 @@ async function restore({ git }: Repository, site: Site, tree: TreeId, note: Comm
   const standing = await withTree(git, site, gitDir, async (now, index) => {
     const before =
       now === tree ? await refsOf(git, site) : await setAside(git, site, now, "set aside before going back");
-    await bringBack(git, { top: site.path, index, from: now, to: tree, overwrite: true });
+    await restoreTree(git, { top: site.path, index, from: now, to: tree, overwrite: true });
     return before;
   });
   const tip = standing.branch;
@@ -216,8 +220,8 @@ async function restore({ git }: Repository, site: Site, tree: TreeId, note: Comm
   const trailers = [...trailersOf(site.story, note), [TRAILERS.restored, tree] as const];
   const kept = isThere
     ? { tree, commit: tip.commit }
-    : await record(git, site, standing, { tree, subject: note.subject, trailers });
-  await settle(git, site, gitDir);
+    : await commitOnBranch(git, site, standing, { tree, subject: note.subject, trailers });
+  await resetGitState(git, site, gitDir);
   return kept;
 }
 
@@ -240,18 +244,18 @@ async function forget({ git }: Repository, site: Site): Promise<void> {
   if ((await worktreeState(site.path)).is !== "ready") return;
   const gitDir = await gitDirOf(site);
   const standing = await refsOf(git, site);
-  const tip = newest(site, standing);
+  const tip = newestCommit(site, standing);
   const kept = standing.kept ?? tip;
   await withTree(git, site, gitDir, async (now, index) => {
     if (now === kept.tree && tip.commit === kept.commit) return;
     await saveDropped(git, site, standing, now, "left by an interrupted attempt");
-    await bringBack(git, { top: site.path, index, from: now, to: kept.tree, overwrite: true });
-    await updateRefs(git, [moving(site, standing, "branch", kept.commit)]).catch((error: unknown) => {
+    await restoreTree(git, { top: site.path, index, from: now, to: kept.tree, overwrite: true });
+    await updateRefs(git, [refUpdate(site, standing, "branch", kept.commit)]).catch((error: unknown) => {
       // A locked branch is moved later, before anything is delivered; the files are already restored.
       if (!isRefLocked(error)) throw error;
     });
   });
-  await settle(git, site, gitDir);
+  await resetGitState(git, site, gitDir);
 }
 
 async function dispose({ git, top }: Repository, site: Site, making: MakeOptions): Promise<void> {
@@ -273,17 +277,17 @@ async function dispose({ git, top }: Repository, site: Site, making: MakeOptions
     await withTree(git, site, state.gitDir, async (now) => {
       const standing = await refsOf(git, site);
       // The branch is what was delivered; save other files separately.
-      if (newest(site, standing).tree !== now)
+      if (newestCommit(site, standing).tree !== now)
         await saveDropped(git, site, standing, now, "left in the worktree when it was removed");
     });
   }
-  await removeSoon(site.path, join(dirname(dirname(site.path)), "gone"));
+  await removeInBackground(site.path, join(dirname(dirname(site.path)), "gone"));
   await making.alone(() => git.ask(["worktree", "remove", "--force", "--force", site.path], { timeoutMs: 600_000 }));
   await site.index.drop();
   const standing = await refsOf(git, site);
   const { branch, kept } = standing;
   // The branch contains the kept commit. If a person or an agent moved the branch, the ref of the kept commit stays.
-  if (branch?.commit === kept?.commit) await updateRefs(git, [moving(site, standing, "kept", null)]);
+  if (branch?.commit === kept?.commit) await updateRefs(git, [refUpdate(site, standing, "kept", null)]);
 }
 
 function noticingOnce({ onNotice }: WorktreeOptions): (text: string) => void {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { strangeToPullRequest } from "../../../../src/adapters/git/checkout/gated-checkout.ts";
+import { mismatchWithPullRequest } from "../../../../src/adapters/git/checkout/gated-checkout.ts";
 import { treeId } from "../../../../src/core/events/ids.ts";
 import { makeRepository, type TestRepository } from "../../../kit/git-repository.ts";
 
@@ -22,7 +22,7 @@ afterEach(() => repository.clear());
 
 const idOf = (name: string): string => repository.git("rev-parse", name).trim();
 const judged = (name: string, mergeCommit: string | null = null) =>
-  strangeToPullRequest(
+  mismatchWithPullRequest(
     repository.root,
     { commit: idOf(name), tree: treeId(idOf(`${name}^{tree}`)) },
     { head, mergeCommit },
@@ -38,7 +38,7 @@ test("another commit does not, and neither do files that differ from their commi
   expect(await judged("HEAD")).toContain(`and the pull request is at ${head.slice(0, 12)}`);
   expect(await judged("work~1")).toContain("gate its newest commit");
   const other = { commit: head, tree: treeId(idOf("HEAD^{tree}")) };
-  expect(await strangeToPullRequest(repository.root, other, { head, mergeCommit: null })).toContain("--at HEAD");
+  expect(await mismatchWithPullRequest(repository.root, other, { head, mergeCommit: null })).toContain("--at HEAD");
 });
 
 test("a merge with more than its two sides does not, unless the forge made it", async () => {

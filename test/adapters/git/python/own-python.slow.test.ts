@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { lendFolder } from "../../../../src/adapters/git/dependencies/lend-folder.ts";
+import { linkPackages } from "../../../../src/adapters/git/dependencies/link-packages.ts";
 import { createOwnPython } from "../../../../src/adapters/git/python/own-python.ts";
 import { RemandError } from "../../../../src/core/events/error.ts";
 import { gitIn, makeRepository, write, type TestRepository } from "../../../kit/git-repository.ts";
@@ -126,7 +126,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     const active = await ownPython().in(worktree);
     expect(fileOf("dep", worktree, active)).toBe(join(outside.site, "dep.py"));
     expect(fileOf("shop", worktree, active)).toBe(join(worktree, "src/shop/__init__.py"));
-    await lendFolder({ root: repository.root, checkout: repository.root }, ".venv", worktree);
+    await linkPackages({ root: repository.root, checkout: repository.root }, ".venv", worktree);
     const lent = await ownPython([".venv/bin/python -m pytest"]).in(worktree);
     outside = { ...outside, python: join(worktree, ".venv/bin/python") };
     expect(fileOf("dep", worktree, lent)).toContain(join(worktree, ".venv/lib"));

@@ -10,6 +10,6 @@ test.each([
   ["eight that are mostly busy", 8, 5, 32 * GB, 1],
   ["many, and hardly any memory", 64, 0, 2 * GB, 1],
   ["more work than processors, and no memory", 4, 12, 0, 0],
-] as const)("%s leave room for this many more runs", (_, processors, load, freeBytes, room) => {
-  expect(extraCheckoutsFor(processors, load, freeBytes)).toBe(room);
+] as const)("%s leave room for this many more runs", (_, processors, load, freeBytes, extra) => {
+  expect(extraCheckoutsFor(processors, load, freeBytes)).toBe(extra);
 });

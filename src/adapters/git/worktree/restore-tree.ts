@@ -4,14 +4,14 @@ import { RemandError } from "../../../core/events/error.ts";
 import { type TreeId, treeId } from "../../../core/events/ids.ts";
 import { type ChangedPath, readNameStatus } from "../../../parse/code/git-output.ts";
 import { type Git, gitFailure } from "../git.ts";
-import { line } from "../repository.ts";
+import { trimLine } from "../repository.ts";
 
 /**
  * Restores an earlier tree over the current files (`from`) and updates the index. Touches only files that differ. A
  * file that only `from` has is removed, unless the restored tree ignores it: an agent that un-ignores a folder must not
  * cost the user that folder.
  */
-export async function bringBack(
+export async function restoreTree(
   git: Git,
   options: {
     readonly top: string;
@@ -32,7 +32,7 @@ export async function bringBack(
   if (doubtful.length > 0) {
     const lines = doubtful.map((path) => `0 ${"0".repeat(from.length)}\t${path}\0`);
     await git.run(["update-index", "-z", "--index-info"], { cwd: top, index, stdin: lines.join("") });
-    from = line(await git.run(["write-tree"], { cwd: top, index }));
+    from = trimLine(await git.run(["write-tree"], { cwd: top, index }));
   }
   const how = options.overwrite ? ["--reset", "-u", to] : ["-m", "-u", from, to];
   const { exitCode, stderr } = await git.ask(["read-tree", ...how], { cwd: top, index, timeoutMs: 600_000 });
@@ -115,7 +115,7 @@ export async function treeWithOlder(
   options: { readonly top: string; readonly index: string; readonly paths: readonly string[]; readonly from: string },
 ): Promise<TreeId> {
   const { top, index, paths, from } = options;
-  const tree = line(await git.run(["rev-parse", "--verify", "--end-of-options", `${from}^{tree}`], { cwd: top }));
+  const tree = trimLine(await git.run(["rev-parse", "--verify", "--end-of-options", `${from}^{tree}`], { cwd: top }));
   const older = new Map<string, string>();
   for (let at = 0; at < paths.length; at += AT_ONCE) {
     const some = paths.slice(at, at + AT_ONCE);
@@ -133,7 +133,7 @@ export async function treeWithOlder(
   const back = paths.flatMap((path) => older.get(path) ?? []);
   // Deletions first: a file may be a folder in the other tree.
   await git.run(["update-index", "-z", "--index-info"], { cwd: top, index, stdin: [...gone, ...back].join("") });
-  return treeId(line(await git.run(["write-tree"], { cwd: top, index })));
+  return treeId(trimLine(await git.run(["write-tree"], { cwd: top, index })));
 }
 
 const AT_ONCE = 500;

@@ -2,13 +2,13 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RemandError } from "../../../core/events/error.ts";
 import type { StoryId } from "../../../core/events/ids.ts";
-import { type Repository, commitOf, line } from "../repository.ts";
+import { type Repository, commitOf, trimLine } from "../repository.ts";
 import {
   type Site,
   type WorktreeRefs,
-  moving,
+  refUpdate,
   saveDropped,
-  settle,
+  resetGitState,
   refsOf,
   withTree,
 } from "../worktree/worktree-site.ts";
@@ -17,7 +17,7 @@ import type { TargetCommit } from "../../../ports/workspace.ts";
 import type { TargetBranch } from "../worktree/integration.ts";
 import { updateRefs } from "../refs.ts";
 import { createKeyedQueue } from "../worktree/in-place.ts";
-import { bringBack } from "../worktree/bring-back.ts";
+import { restoreTree } from "../worktree/restore-tree.ts";
 import { treeOf } from "../history.ts";
 import { worktreeState } from "../worktree/worktree-folder.ts";
 import type { Clone } from "./shared-clone.ts";
@@ -27,21 +27,21 @@ import { fetchCommit, noBranch, trackingRef } from "./shared-commits.ts";
  * Synchronizes worktrees with the journal. While a run goes on, its worktree stays as it is. Every other run starts
  * from the commit that the journal names, regardless of what an earlier run left in the worktree.
  */
-export function sharingOf(clone: Clone, byJournal: PositionOf, leaving: ReadonlySet<StoryId>): SharedRemote {
+export function createJournalSync(clone: Clone, byJournal: PositionOf, leaving: ReadonlySet<StoryId>): SharedRemote {
   const target = remoteTarget(clone);
 
-  async function arrive(repository: Repository, site: Site): Promise<void> {
+  async function syncWorktree(repository: Repository, site: Site): Promise<void> {
     const { git } = repository;
     const { commit } = byJournal(site.story);
     const standing = await refsOf(git, site);
     if (commit === null) {
       const start = (await target.read(repository)).commit;
       const isBegun = standing.branch !== undefined || standing.kept !== undefined;
-      if (isBegun) await bringTo(repository, site, standing, { commit: start, base: async () => start });
+      if (isBegun) await moveToCommit(repository, site, standing, { commit: start, base: async () => start });
       return;
     }
     if (standing.branch?.commit !== commit) await fetchCommit({ git, ...clone }, site.story, commit);
-    await bringTo(repository, site, standing, {
+    await moveToCommit(repository, site, standing, {
       commit,
       base: async () => forkOf(repository, commit, (await target.read(repository)).commit, clone),
     });
@@ -52,7 +52,7 @@ export function sharingOf(clone: Clone, byJournal: PositionOf, leaving: Readonly
     async visit(repository, site, work) {
       if (leaving.has(site.story) && byJournal(site.story).isOver === true) return work();
       const run = runKey(byJournal(site.story));
-      if (run === null || (await runIn(site)) !== run) await arrive(repository, site);
+      if (run === null || (await runIn(site)) !== run) await syncWorktree(repository, site);
       const result = await work();
       await noteRun(site, run);
       return result;
@@ -63,7 +63,7 @@ export function sharingOf(clone: Clone, byJournal: PositionOf, leaving: Readonly
 /** Returns the commit to compare a story's work with: where it forked from its target, or was last merged with it. */
 async function forkOf({ git }: Repository, commit: string, target: string, clone: Clone): Promise<string> {
   const { exitCode, stdout } = await git.ask(["merge-base", commit, target]);
-  if (exitCode === 0) return line(stdout);
+  if (exitCode === 0) return trimLine(stdout);
   throw new RemandError(
     "workspace-broken",
     `the commit ${commit.slice(0, 12)} has nothing in common with ${clone.branch} of ${clone.remote.address}`,
@@ -117,7 +117,7 @@ export const runKey = ({ run, commit }: JournalPosition): string | null =>
  * Moves a story's branch, and its worktree if there is one, to the commit that the journal names. Other work there
  * comes from an interrupted or replaced worker: it is dropped, and stays available under a ref until the next drop.
  */
-async function bringTo(
+async function moveToCommit(
   { git }: Repository,
   site: Site,
   standing: WorktreeRefs,
@@ -130,17 +130,17 @@ async function bringTo(
     await withTree(git, site, state.gitDir, async (now, index) => {
       if (now === to && isThere) return;
       await saveDropped(git, site, standing, now, "left by an interrupted attempt");
-      await bringBack(git, { top: site.path, index, from: now, to, overwrite: true });
+      await restoreTree(git, { top: site.path, index, from: now, to, overwrite: true });
     });
   }
   if (!isThere || standing.base === undefined) {
     await updateRefs(git, [
-      moving(site, standing, "branch", commit),
-      moving(site, standing, "kept", commit),
-      moving(site, standing, "base", await base()),
+      refUpdate(site, standing, "branch", commit),
+      refUpdate(site, standing, "kept", commit),
+      refUpdate(site, standing, "base", await base()),
     ]);
   }
-  if (state.is === "ready") await settle(git, site, state.gitDir);
+  if (state.is === "ready") await resetGitState(git, site, state.gitDir);
 }
 
 /**

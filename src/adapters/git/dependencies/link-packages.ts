@@ -19,7 +19,7 @@ import type { DependencySource } from "./dependency-source.ts";
 import { staysInside } from "../tree-changes.ts";
 
 /** The folder with the packages, and the checkout in which they were installed. */
-type Lender = Pick<DependencySource, "root" | "checkout">;
+type PackageFolder = Pick<DependencySource, "root" | "checkout">;
 
 /**
  * Links a folder of installed packages into a worktree. The folder itself is real and its entries are links, so that an
@@ -27,11 +27,11 @@ type Lender = Pick<DependencySource, "root" | "checkout">;
  * nothing if the work has a link on the path that leads out of the worktree: that would write into another folder of
  * the user.
  */
-export async function lendFolder(lender: Lender, folder: string, worktree: string): Promise<void> {
+export async function linkPackages(packages: PackageFolder, folder: string, worktree: string): Promise<void> {
   if (!staysInside(worktree, folder)) return;
-  if (existsSync(join(lender.root, folder, "composer", "autoload_real.php")))
-    return copyFolder(lender.root, folder, worktree);
-  await linkFolder(lender, folder, worktree);
+  if (existsSync(join(packages.root, folder, "composer", "autoload_real.php")))
+    return copyFolder(packages.root, folder, worktree);
+  await linkFolder(packages, folder, worktree);
 }
 
 /**
@@ -53,18 +53,18 @@ async function copyFolder(root: string, folder: string, worktree: string): Promi
 export const isKeptByTools = (entry: Dirent): boolean =>
   /^\.(cache|vite|vitest|tmp)/.test(entry.name) || (entry.name.startsWith(".") && entry.isFile());
 
-async function linkFolder(lender: Lender, folder: string, worktree: string): Promise<void> {
-  const source = join(lender.root, folder);
+async function linkFolder(packages: PackageFolder, folder: string, worktree: string): Promise<void> {
+  const source = join(packages.root, folder);
   const target = join(worktree, folder);
   await mkdir(target, { recursive: true });
   const programs = existsSync(join(source, "pyvenv.cfg")) ? "bin" : ".bin";
   for (const entry of await readdir(source, { withFileTypes: true })) {
     if (isKeptByTools(entry)) continue;
     const [from, to] = [join(source, entry.name), join(target, entry.name)];
-    if (entry.name === programs && entry.isDirectory()) await lendPrograms(from, to, lender, worktree);
+    if (entry.name === programs && entry.isDirectory()) await linkPrograms(from, to, packages, worktree);
     else if (entry.name.startsWith("@") && entry.isDirectory())
-      await linkFolder(lender, join(folder, entry.name), worktree);
-    else await linkEntry(from, to, { entry, lender, worktree });
+      await linkFolder(packages, join(folder, entry.name), worktree);
+    else await linkEntry(from, to, { entry, packages, worktree });
   }
 }
 
@@ -75,53 +75,56 @@ async function linkFolder(lender: Lender, folder: string, worktree: string): Pro
 async function linkEntry(
   from: string,
   to: string,
-  { entry, lender, worktree }: { entry: Dirent; lender: Lender; worktree: string },
+  { entry, packages, worktree }: { entry: Dirent; packages: PackageFolder; worktree: string },
 ): Promise<void> {
   await rm(to, { recursive: true, force: true });
-  const way = entry.isSymbolicLink() ? await wayToOwn(from, lender) : null;
-  await symlink(way === null ? from : relative(dirname(to), join(worktree, way)) || ".", to);
+  const target = entry.isSymbolicLink() ? await projectTargetOf(from, packages) : null;
+  await symlink(target === null ? from : relative(dirname(to), join(worktree, target)) || ".", to);
 }
 
 /**
  * Returns the project path that a link leads to, relative to the project's top; `null` if it leads to an installed
  * package or outside.
  */
-export async function wayToOwn(link: string, { root, checkout }: Lender): Promise<string | null> {
-  const way =
+export async function projectTargetOf(link: string, { root, checkout }: PackageFolder): Promise<string | null> {
+  const target =
     root === checkout
       ? await realpath(link).then(
           (leadsTo) => relative(checkout, leadsTo),
           () => null,
         )
-      : await wayInCopy(link, { root, checkout }, MOST_LINKS);
+      : await resolveInCopy(link, { root, checkout }, MOST_LINKS);
   const isOwn =
-    way !== null && way.split(sep)[0] !== ".." && !isAbsolute(way) && !way.split(sep).includes("node_modules");
-  return isOwn ? way : null;
+    target !== null &&
+    target.split(sep)[0] !== ".." &&
+    !isAbsolute(target) &&
+    !target.split(sep).includes("node_modules");
+  return isOwn ? target : null;
 }
 
 const MOST_LINKS = 20;
 
 /** Resolves a link in a copy. A copy has no project files: its links to them are broken, or name the checkout. */
-async function wayInCopy(link: string, lender: Lender, mostLinks: number): Promise<string | null> {
-  const { root, checkout } = lender;
+async function resolveInCopy(link: string, packages: PackageFolder, mostLinks: number): Promise<string | null> {
+  const { root, checkout } = packages;
   const target = resolve(dirname(link), await readlink(link));
   if (!`${target}${sep}`.startsWith(`${root}${sep}`)) return relative(checkout, target);
   const found = await lstat(target).catch(() => null);
   if (found?.isSymbolicLink() !== true) return relative(root, target);
-  return mostLinks === 0 ? null : wayInCopy(target, lender, mostLinks - 1);
+  return mostLinks === 0 ? null : resolveInCopy(target, packages, mostLinks - 1);
 }
 
 /**
  * Links the programs. A program is a link to a file of a package; those of the project lead to the worktree. The folder
  * is real, so that a program added in a worktree is not added in the checkout.
  */
-async function lendPrograms(from: string, to: string, lender: Lender, worktree: string): Promise<void> {
+async function linkPrograms(from: string, to: string, packages: PackageFolder, worktree: string): Promise<void> {
   await rm(to, { recursive: true, force: true });
   await mkdir(to);
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const file = join(from, entry.name);
     if (entry.isSymbolicLink()) await symlink(await readlink(file), join(to, entry.name));
-    else if (entry.isFile()) await lendProgram(file, join(to, entry.name), lender, worktree);
+    else if (entry.isFile()) await copyProgram(file, join(to, entry.name), packages, worktree);
   }
 }
 
@@ -129,7 +132,12 @@ async function lendPrograms(from: string, to: string, lender: Lender, worktree: 
  * Copies a program. In a virtual environment, programs begin with the path of that environment's Python; in a kept copy
  * this path would lead back to the checkout and its current packages, so it is rewritten.
  */
-async function lendProgram(from: string, to: string, { root, checkout }: Lender, worktree: string): Promise<void> {
+async function copyProgram(
+  from: string,
+  to: string,
+  { root, checkout }: PackageFolder,
+  worktree: string,
+): Promise<void> {
   await copyFile(from, to, constants.COPYFILE_FICLONE);
   if (root === checkout) return;
   const { size, mode } = await stat(from);

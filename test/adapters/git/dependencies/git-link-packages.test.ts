@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { lendFolder } from "../../../../src/adapters/git/dependencies/lend-folder.ts";
+import { linkPackages } from "../../../../src/adapters/git/dependencies/link-packages.ts";
 import { write } from "../../../kit/git-repository.ts";
 
 let home: string;
@@ -44,7 +44,7 @@ test("links lead to the checkout for others' packages, and to the worktree for t
   link("../../global/node_modules/own", join(main, "node_modules/own"));
   link(join(home, "global/node_modules/own"), join(main, "node_modules/@acme/own"));
   link("..", join(main, "node_modules/itself"));
-  await lendFolder({ root: main, checkout: main }, "node_modules", worktree);
+  await linkPackages({ root: main, checkout: main }, "node_modules", worktree);
   for (const name of ["near", "far", "own", "@acme/own"])
     expect(real(`node_modules/${name}`)).toBe(join(worktree, "packages/own"));
   expect(real("node_modules/itself")).toBe(worktree);
@@ -57,7 +57,7 @@ test("a program of the project's own package leads to the worktree", async () =>
   link("../own/cli.js", join(main, "node_modules/.bin/own"));
   link("../dep/index.js", join(main, "node_modules/.bin/dep"));
   write(main, "node_modules/.bin/script", "#!/bin/sh\n");
-  await lendFolder({ root: main, checkout: main }, "node_modules", worktree);
+  await linkPackages({ root: main, checkout: main }, "node_modules", worktree);
   expect(readFileSync(join(worktree, "node_modules/.bin/own"), "utf8")).toBe(worktree);
   expect(real("node_modules/.bin/dep")).toBe(join(main, "node_modules/dep/index.js"));
   expect(readFileSync(join(worktree, "node_modules/.bin/script"), "utf8")).toBe("#!/bin/sh\n");
@@ -67,7 +67,7 @@ test("a program added or overwritten in a worktree does not change in the checko
   write(main, "node_modules/.bin/script", "#!/bin/sh\n");
   write(main, ".venv/pyvenv.cfg", "");
   write(main, ".venv/bin/tool", "#!/bin/sh\n");
-  for (const folder of ["node_modules", ".venv"]) await lendFolder({ root: main, checkout: main }, folder, worktree);
+  for (const folder of ["node_modules", ".venv"]) await linkPackages({ root: main, checkout: main }, folder, worktree);
   for (const program of ["node_modules/.bin/script", "node_modules/.bin/node", ".venv/bin/tool", ".venv/bin/pytest"])
     write(worktree, program, "changed");
   expect(readFileSync(join(main, "node_modules/.bin/script"), "utf8")).toBe("#!/bin/sh\n");
@@ -81,7 +81,7 @@ test("a program added or overwritten in a worktree does not change in the checko
 test("nothing is written through a link in the work that leads to the checkout", async () => {
   write(main, "packages/linked/node_modules/dep/index.js", "kept");
   link(join(main, "packages/linked"), join(worktree, "packages/linked"));
-  await lendFolder({ root: main, checkout: main }, "packages/linked/node_modules", worktree);
+  await linkPackages({ root: main, checkout: main }, "packages/linked/node_modules", worktree);
   expect(lstatSync(join(main, "packages/linked/node_modules/dep")).isSymbolicLink()).toBe(false);
   expect(readFileSync(join(main, "packages/linked/node_modules/dep/index.js"), "utf8")).toBe("kept");
 });
@@ -90,7 +90,7 @@ test("Composer's packages are copied, because PHP resolves links", async () => {
   write(main, "vendor/autoload.php", "<?php");
   write(main, "vendor/composer/autoload_real.php", "<?php");
   link("../../packages/own", join(main, "vendor/acme/own"));
-  await lendFolder({ root: main, checkout: main }, "vendor", worktree);
+  await linkPackages({ root: main, checkout: main }, "vendor", worktree);
   for (const path of ["vendor/autoload.php", "vendor/composer/autoload_real.php"])
     expect(real(path)).toBe(join(worktree, path));
   expect(real("vendor/acme/own")).toBe(join(worktree, "packages/own"));

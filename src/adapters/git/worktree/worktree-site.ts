@@ -175,7 +175,7 @@ async function parentFor(git: Git, site: Site, standing: WorktreeRefs): Promise<
   return (await isInHistory(git, kept, tip)) ? tip : kept;
 }
 
-/** Resets git's state of the worktree, and gives it the index of the last commit or restore. */
+/** Resets git's state of the worktree and copies the private index to it. */
 export async function resetGitState(git: Git, site: Site, gitDir: string): Promise<void> {
   await resetGitFolder(git, site.path, gitDir, site.branch);
   await site.index.copyTo(join(gitDir, "index"));

@@ -83,7 +83,7 @@ async function dispatch(options: AcpAgentOptions, request: AgentRequest, control
     },
     {
       signal: AbortSignal.any([control.signal, over.signal]),
-      onLine: (line, stream) => stream === "stdout" && talk?.hear(line),
+      onLine: (line, stream) => stream === "stdout" && talk?.receive(line),
     },
   );
   const wasDone = isDone;
@@ -137,7 +137,7 @@ function silence(ended: ProcessResult, command: string): NonNullable<AgentResult
 }
 
 export interface AcpConversation {
-  hear(line: string): void;
+  receive(line: string): void;
   /** Call when the agent's process is gone. */
   hangUp(): void;
   turn(): AcpTurn;
@@ -174,7 +174,7 @@ function createAcpConversation({ request, access, instructions, send, onEvent }:
   }
 
   return {
-    hear: (text) => peer.hear(text),
+    receive: (text) => peer.receive(text),
     hangUp: () => peer.hangUp(),
     turn: () => listener.turn(),
     converse: () => turn().catch((fault: unknown) => listener.note({ error: acpError(fault) })),

@@ -57,7 +57,7 @@ async function greetAcp({ command, args, cwd, env, timeoutMs }: AcpGreetingOptio
         });
       },
     },
-    { signal: over.signal, onLine: (line, stream) => stream === "stdout" && peer?.hear(line) },
+    { signal: over.signal, onLine: (line, stream) => stream === "stdout" && peer?.receive(line) },
   );
   if (greeting !== null) return greeting;
   if (ended.failure !== null || ended.exitCode === 127) return { kind: "missing" };

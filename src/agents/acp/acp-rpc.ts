@@ -5,7 +5,7 @@ export interface RpcPeer {
   /** Rejects with an `RpcError` if the other side returns an error, or is gone. */
   request(method: string, params: JsonObject): Promise<JsonObject>;
   notify(method: string, params: JsonObject): void;
-  hear(line: string): void;
+  receive(line: string): void;
   /** The other side is gone: rejects all pending requests. */
   hangUp(): void;
 }
@@ -54,7 +54,7 @@ export function createRpcPeer({ send, onRequest, onNotification }: RpcHandlers):
       });
     },
     notify: (method, params) => sendMessage({ method, params }),
-    hear(line) {
+    receive(line) {
       const message = parseMessage(line);
       if (message === null) return;
       const { id, method } = message;

@@ -9,7 +9,7 @@ import {
   shownCall,
   shownLines,
   textIn,
-  together,
+  addUsage,
   type TokenParts,
   partsByModel,
   partsIn,
@@ -22,7 +22,7 @@ const LONGEST_WAIT_MS = 30_000;
 /** Reads the output of `claude -p --output-format stream-json`. */
 export function createClaudeListener(onEvent: AgentControl["onEvent"], now: () => number): ClientListener {
   const show = (line: string): void => onEvent({ type: "output", line });
-  const so: ClaudeProgress = {
+  const progress: ClaudeProgress = {
     denied: [],
     calls: new Map(),
     uses: new Map(),
@@ -30,33 +30,33 @@ export function createClaudeListener(onEvent: AgentControl["onEvent"], now: () =
     parts: null,
     result: null,
     session: null,
-    said: "",
+    lastText: "",
     word: "",
   };
   return {
-    hear(event) {
-      so.session = textIn(event["session_id"]) ?? so.session;
+    read(event) {
+      progress.session = textIn(event["session_id"]) ?? progress.session;
       switch (event["type"]) {
         case "assistant":
-          hearMessage(event, so, show);
-          hearUse(event, so, onEvent);
+          readMessage(event, progress, show);
+          readUsage(event, progress, onEvent);
           return null;
         case "user":
-          hearAnswers(event, so);
+          readToolResults(event, progress);
           return null;
         case "system":
-          return event["subtype"] === "api_retry" ? hearRetry(event, now(), show) : null;
+          return event["subtype"] === "api_retry" ? readRetry(event, now(), show) : null;
         case "rate_limit_event": {
           const info = eventIn(event["rate_limit_info"]);
           const seconds = amountIn(info?.["resetsAt"]);
-          if (info?.["status"] === "rejected" && seconds !== null) so.resetsAt = seconds * 1000;
+          if (info?.["status"] === "rejected" && seconds !== null) progress.resetsAt = seconds * 1000;
           return null;
         }
         case "result":
-          so.result = event;
-          so.runs = together(so.runs, usedIn(event["model_usage_since_last_result"]));
-          so.parts = bothParts(
-            so.parts,
+          progress.result = event;
+          progress.runs = addUsage(progress.runs, usedIn(event["model_usage_since_last_result"]));
+          progress.parts = bothParts(
+            progress.parts,
             partsByModel(event["model_usage_since_last_result"], INPUT, "outputTokens", CACHED),
           );
           return null;
@@ -64,8 +64,8 @@ export function createClaudeListener(onEvent: AgentControl["onEvent"], now: () =
           return null;
       }
     },
-    hearError: (line) => shownLines(line).forEach(show),
-    report: () => heardOf(so),
+    readError: (line) => shownLines(line).forEach(show),
+    report: () => reportOf(progress),
   };
 }
 
@@ -80,27 +80,27 @@ interface ClaudeProgress {
   parts: TokenParts | null;
   result: WireEvent | null;
   session: string | null;
-  said: string;
+  lastText: string;
   word: string;
   resetsAt?: number;
 }
 
-function hearMessage(event: WireEvent, so: ClaudeProgress, show: (line: string) => void): void {
-  so.word = textIn(event["error"]) ?? so.word;
+function readMessage(event: WireEvent, progress: ClaudeProgress, show: (line: string) => void): void {
+  progress.word = textIn(event["error"]) ?? progress.word;
   for (const block of listIn(eventIn(event["message"])?.["content"]).map(eventIn)) {
     if (block?.["type"] === "text") {
-      so.said = textIn(block["text"]) ?? "";
-      shownLines(so.said).forEach(show);
+      progress.lastText = textIn(block["text"]) ?? "";
+      shownLines(progress.lastText).forEach(show);
     }
     if (block?.["type"] !== "tool_use") continue;
     const call = shownCall(textIn(block["name"]) ?? "tool", block["input"]);
-    so.calls.set(textIn(block["id"]) ?? "", call);
+    progress.calls.set(textIn(block["id"]) ?? "", call);
     show(`→ ${call}`);
   }
 }
 
 /** Reads a message's usage. The client reports tokens per message, and the cost only at the end. */
-function hearUse(event: WireEvent, { uses }: ClaudeProgress, onEvent: AgentControl["onEvent"]): void {
+function readUsage(event: WireEvent, { uses }: ClaudeProgress, onEvent: AgentControl["onEvent"]): void {
   const message = eventIn(event["message"]);
   const id = textIn(message?.["id"]);
   if (message === null || id === null || eventIn(message["usage"]) === null) return;
@@ -126,7 +126,7 @@ function hearUse(event: WireEvent, { uses }: ClaudeProgress, onEvent: AgentContr
 }
 
 /** Records calls of tools that the access does not include, which the client does not report as denied. */
-function hearAnswers(event: WireEvent, { calls, denied }: ClaudeProgress): void {
+function readToolResults(event: WireEvent, { calls, denied }: ClaudeProgress): void {
   for (const block of listIn(eventIn(event["message"])?.["content"]).map(eventIn)) {
     if (block?.["type"] !== "tool_result" || block["is_error"] !== true) continue;
     if (/No such tool available/.test(textIn(block["content"]) ?? ""))
@@ -134,7 +134,7 @@ function hearAnswers(event: WireEvent, { calls, denied }: ClaudeProgress): void 
   }
 }
 
-function hearRetry(event: WireEvent, nowMs: number, show: (line: string) => void): AgentError | null {
+function readRetry(event: WireEvent, nowMs: number, show: (line: string) => void): AgentError | null {
   const status = amountIn(event["error_status"]);
   const delayMs = amountIn(event["retry_delay_ms"]) ?? 0;
   const word = textIn(event["error"]) ?? "";
@@ -145,7 +145,7 @@ function hearRetry(event: WireEvent, nowMs: number, show: (line: string) => void
   return null;
 }
 
-function heardOf({ result, runs, parts, session, said, word, denied, resetsAt }: ClaudeProgress): ClientReport {
+function reportOf({ result, runs, parts, session, lastText, word, denied, resetsAt }: ClaudeProgress): ClientReport {
   const errors = listIn(result?.["errors"]).flatMap((error) => textIn(error) ?? []);
   const isUnknownSession = errors.some((error) => /No conversation found/i.test(error));
   const text = textIn(result?.["result"]);
@@ -158,7 +158,7 @@ function heardOf({ result, runs, parts, session, said, word, denied, resetsAt }:
     isOver: result !== null,
     // The client reports an id even for a conversation it could not find; that id cannot be resumed.
     session: isUnknownSession ? null : session,
-    text: text ?? said,
+    text: text ?? lastText,
     output: result?.["structured_output"] ?? null,
     counted: {
       run: runs,
@@ -205,7 +205,7 @@ function usedIn(byModel: unknown): UsedTokens | null {
     const model = eventIn(each) ?? {};
     const tokens = TOKENS.reduce((sum, field) => sum + Math.round(amountIn(model[field]) ?? 0), 0);
     const costUsd = model["costBasis"] === "unknown" ? null : amountIn(model["costUSD"]);
-    used = together(used, { tokens, costUsd })!;
+    used = addUsage(used, { tokens, costUsd })!;
   }
   return used;
 }

@@ -13,7 +13,7 @@ import {
   messageOf,
 } from "./client.ts";
 import { findClient, clientSandbox } from "./client-program.ts";
-import { readWireEvent, together, usageOf, totalsWithParts, usageOfParts } from "./client-wire.ts";
+import { readWireEvent, addUsage, usageOf, totalsWithParts, usageOfParts } from "./client-wire.ts";
 
 /** Runs a coding agent's command line client once per dispatch, with the prompt on stdin. */
 export function createClientAgent(client: Client, options: ClientAgentOptions): Agent {
@@ -63,7 +63,7 @@ async function converse(
   control.onEvent({ type: "output", line: `${client.name}: ${why}; a new one is begun` });
   const fresh = { ...request, timeoutMs: leftMs };
   const second = (await dispatch(client, program, options, fresh, control, call, null)).result;
-  const spent = together(usedIn(result), usedIn(second));
+  const spent = addUsage(usedIn(result), usedIn(second));
   const durationMs = result.durationMs + second.durationMs;
   return { ...second, durationMs, tokens: spent?.tokens ?? null, costUsd: spent?.costUsd ?? null };
 }
@@ -112,9 +112,9 @@ async function dispatch(
     {
       signal: AbortSignal.any([control.signal, useless.signal]),
       onLine(line, stream) {
-        if (stream === "stderr") return launch.listener.hearError(line);
+        if (stream === "stderr") return launch.listener.readError(line);
         const event = readWireEvent(line);
-        const error = event === null ? null : launch.listener.hear(event);
+        const error = event === null ? null : launch.listener.read(event);
         if (error === null || stopped !== null) return;
         stopped = error;
         useless.abort();

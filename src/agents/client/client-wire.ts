@@ -97,7 +97,7 @@ export function usageOf({ run, conversation, leastTokens }: ClientCounts, before
 }
 
 /** Adds the usage of two runs that count as one. */
-export function together(first: UsedTokens | null, second: UsedTokens | null): UsedTokens | null {
+export function addUsage(first: UsedTokens | null, second: UsedTokens | null): UsedTokens | null {
   if (first === null || second === null) return first ?? second;
   return { tokens: first.tokens + second.tokens, costUsd: sum(first.costUsd, second.costUsd) };
 }

@@ -87,8 +87,8 @@ export interface ClientListener {
    * Reads an event. An error means that continuing is useless: the client is ended, and the dispatch fails with that
    * error.
    */
-  hear(event: WireEvent): AgentError | null;
-  hearError(line: string): void;
+  read(event: WireEvent): AgentError | null;
+  readError(line: string): void;
   report(ended: ProcessResult): ClientReport;
 }
 

@@ -33,35 +33,39 @@ export function createCodexListener(
   onEvent: AgentControl["onEvent"],
   now: () => number,
 ): ClientListener {
-  const so: CodexProgress = {
+  const progress: CodexProgress = {
     denied: [],
     session: null,
-    said: "",
+    lastText: "",
     conversation: null,
     parts: null,
     failure: null,
     isOver: false,
   };
   return {
-    hear(event) {
-      hear(event, so, onEvent);
+    read(event) {
+      readEvent(event, progress, onEvent);
       // The client retries for a few seconds only, so there is no need to end it.
       return null;
     },
-    hearError(line) {
+    readError(line) {
       const [, reason] = REJECTED.exec(line) ?? [];
-      if (reason !== undefined) so.denied.push(reason.slice(0, 300));
+      if (reason !== undefined) progress.denied.push(reason.slice(0, 300));
     },
     report: (ended): ClientReport => ({
-      isOver: so.isOver,
-      session: so.session,
-      text: so.said,
-      output: outputSchema === null || !so.isOver || so.failure !== null ? null : outputIn(so.said, outputSchema),
-      counted: { run: null, conversation: so.conversation, leastTokens: 0 },
-      parts: so.parts,
-      denied: so.denied,
-      error: so.failure === null ? startError(ended, so.isOver, now()) : codexError(so.failure, now()),
-      isUnknownSession: !so.isOver && /no rollout found|thread\/resume failed/i.test(ended.stderr),
+      isOver: progress.isOver,
+      session: progress.session,
+      text: progress.lastText,
+      output:
+        outputSchema === null || !progress.isOver || progress.failure !== null
+          ? null
+          : outputIn(progress.lastText, outputSchema),
+      counted: { run: null, conversation: progress.conversation, leastTokens: 0 },
+      parts: progress.parts,
+      denied: progress.denied,
+      error:
+        progress.failure === null ? startError(ended, progress.isOver, now()) : codexError(progress.failure, now()),
+      isUnknownSession: !progress.isOver && /no rollout found|thread\/resume failed/i.test(ended.stderr),
     }),
   };
 }
@@ -69,7 +73,7 @@ export function createCodexListener(
 interface CodexProgress {
   readonly denied: string[];
   session: string | null;
-  said: string;
+  lastText: string;
   conversation: UsedTokens | null;
   /** The tokens of the whole conversation, by kind. */
   parts: TokenParts | null;
@@ -77,26 +81,26 @@ interface CodexProgress {
   isOver: boolean;
 }
 
-function hear(event: WireEvent, so: CodexProgress, onEvent: AgentControl["onEvent"]): void {
+function readEvent(event: WireEvent, progress: CodexProgress, onEvent: AgentControl["onEvent"]): void {
   switch (event["type"]) {
     case "thread.started":
-      so.session = textIn(event["thread_id"]);
-      if (so.session !== null) onEvent({ type: "session", session: { agent: "codex", id: so.session } });
+      progress.session = textIn(event["thread_id"]);
+      if (progress.session !== null) onEvent({ type: "session", session: { agent: "codex", id: progress.session } });
       return;
     case "item.started":
     case "item.completed":
-      for (const line of hearItem(eventIn(event["item"]) ?? {}, event["type"] === "item.completed", so))
+      for (const line of readItem(eventIn(event["item"]) ?? {}, event["type"] === "item.completed", progress))
         onEvent({ type: "output", line });
       return;
     case "turn.completed":
-      so.isOver = true;
-      so.failure = null;
-      so.conversation = usedIn(event["usage"]);
-      so.parts = partsIn(event["usage"], ["input_tokens"], "output_tokens", "cached_input_tokens");
+      progress.isOver = true;
+      progress.failure = null;
+      progress.conversation = usedIn(event["usage"]);
+      progress.parts = partsIn(event["usage"], ["input_tokens"], "output_tokens", "cached_input_tokens");
       return;
     case "turn.failed":
-      so.isOver = true;
-      so.failure = textIn(eventIn(event["error"])?.["message"]) ?? "it did not say why";
+      progress.isOver = true;
+      progress.failure = textIn(eventIn(event["error"])?.["message"]) ?? "it did not say why";
       return;
     default:
       return;
@@ -104,12 +108,12 @@ function hear(event: WireEvent, so: CodexProgress, onEvent: AgentControl["onEven
 }
 
 /** Reads an item and returns the lines to show for it. */
-function hearItem(item: WireEvent, isDone: boolean, so: CodexProgress): readonly string[] {
+function readItem(item: WireEvent, isDone: boolean, progress: CodexProgress): readonly string[] {
   switch (item["type"]) {
     case "agent_message":
       if (!isDone) return [];
-      so.said = textIn(item["text"]) ?? "";
-      return shownLines(so.said);
+      progress.lastText = textIn(item["text"]) ?? "";
+      return shownLines(progress.lastText);
     case "command_execution":
       return isDone ? [] : [`→ ${shownLines(textIn(item["command"]) ?? "")[0] ?? ""}`];
     case "file_change":

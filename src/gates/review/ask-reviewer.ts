@@ -10,7 +10,7 @@ import { readAgentAnswer } from "../../parse/agent/agent-answer.ts";
 import { charactersLeftOut, fenceText, groupDigits } from "../../write/untrusted-text.ts";
 import { DIFF_CHARS } from "../../write/prompts/prompt-parts.ts";
 import { writeClarificationPrompt } from "../../write/prompts/signal-forms.ts";
-import { type ReviewerReply, isGone, retryAtOf, together, troubleWith, noReply } from "./reviewer-reply.ts";
+import { type ReviewerReply, isGone, retryAtOf, mergeReplies, troubleWith, noReply } from "./reviewer-reply.ts";
 import { type ReviewerFolder, openReviewerFolder } from "./reviewer-checkout.ts";
 
 /** What is needed to ask reviewers. */
@@ -71,8 +71,8 @@ export async function askReviewer(
     const { reply, isMissing } = tooLargeFor(player.agent, question)
       ? { reply: noReply(role, tooLargeWords(role, question)), isMissing: true }
       : await converse(reviewing, judging, question, { role, player });
-    if (!isMissing) return gone === null ? reply : together(gone, reply);
-    gone = gone === null ? reply : together(gone, reply);
+    if (!isMissing) return gone === null ? reply : mergeReplies(gone, reply);
+    gone = gone === null ? reply : mergeReplies(gone, reply);
   }
   return (
     gone ??
@@ -154,7 +154,7 @@ async function converseIn(
     const title = `${role}, asked ${countText(reply.asked + 1, "time")}`;
     const kept = words === "" ? [] : [await reviewing.evidence.keep(`${title}:\n\n${words}\n`)];
     const replies = [...reply.replies, words];
-    reply = together(reply, {
+    reply = mergeReplies(reply, {
       ...noReply(role, ""),
       words,
       replies,

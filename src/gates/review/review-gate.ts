@@ -42,7 +42,7 @@ interface StageReply {
 export const createReviewGate = (options: ReviewOptions): Gate =>
   askingGate("review", options, async (judging) => {
     const material = await reviewMaterial(options, judging.request);
-    const seen = await allHeard(options, judging, material);
+    const seen = await askStages(options, judging, material);
     const replies = seen.map(({ reply }) => reply);
     if (judging.control.signal.aborted)
       return reviewError("review", "stopped before it ended", spentOn(judging, replies));
@@ -61,23 +61,23 @@ function reviewersNamed({ gates, roles }: GateSettings): readonly string[] {
   return parts.map((part) => `a review of ${part} by ${roles.stage[part] ?? roles.critic}`);
 }
 
-async function allHeard(options: ReviewOptions, judging: ReviewRun, material: ReviewMaterial): Promise<StageReply[]> {
+async function askStages(options: ReviewOptions, judging: ReviewRun, material: ReviewMaterial): Promise<StageReply[]> {
   const { request } = judging;
   const stages = await stagesOf(options, request);
-  const hear = async (stage: ReviewStage): Promise<StageReply> => {
+  const askStage = async (stage: ReviewStage): Promise<StageReply> => {
     const reply = await askReviewer(options, judging, reviewQuestion(request, material, stage));
     return { stage, reply, verdict: verdictOf(request, stage, reply) };
   };
-  if (request.rules.stageOrder === "side-by-side" && stages.length > 1) return sideBySide(stages, hear);
-  const spoken: StageReply[] = [];
+  if (request.rules.stageOrder === "side-by-side" && stages.length > 1) return sideBySide(stages, askStage);
+  const replies: StageReply[] = [];
   for (const stage of stages) {
-    const one = await hear(stage);
-    spoken.push(one);
+    const one = await askStage(stage);
+    replies.push(one);
     // Stages after one that did not pass are not run: they run when that one passes.
     const { result } = options.judge({ ...reviewInputOf(request, [one]), kept: [] });
     if (result !== "pass" || judging.control.signal.aborted) break;
   }
-  return spoken;
+  return replies;
 }
 
 /**
@@ -86,15 +86,15 @@ async function allHeard(options: ReviewOptions, judging: ReviewRun, material: Re
  */
 async function sideBySide(
   stages: readonly ReviewStage[],
-  hear: (stage: ReviewStage) => Promise<StageReply>,
+  askStage: (stage: ReviewStage) => Promise<StageReply>,
 ): Promise<StageReply[]> {
   const groups = new Map<RoleName, ReviewStage[]>();
   for (const stage of stages) groups.set(stage.wanted, [...(groups.get(stage.wanted) ?? []), stage]);
   const reply = await Promise.all(
     [...groups.values()].map(async (group) => {
-      const spoken: StageReply[] = [];
-      for (const stage of group) spoken.push(await hear(stage));
-      return spoken;
+      const replies: StageReply[] = [];
+      for (const stage of group) replies.push(await askStage(stage));
+      return replies;
     }),
   );
   return reply.flat().toSorted((a, b) => stages.indexOf(a.stage) - stages.indexOf(b.stage));
@@ -106,7 +106,7 @@ async function sideBySide(
  */
 async function stagesOf({ roleRegistry }: ReviewOptions, request: GateRequest): Promise<ReviewStage[]> {
   const { rules, roles, last, earlier } = request;
-  const names = rules.stages.length === 0 ? [null] : stagesToHear(request);
+  const names = rules.stages.length === 0 ? [null] : stagesToAsk(request);
   const isPerspective = rules.stageOrder === "side-by-side" && rules.stages.length > 0;
   const cast = await Promise.all(
     names.map(async (name) => {
@@ -154,13 +154,13 @@ function unspecifiedFinding(source: RoleName, reply: ReviewerReply): Finding {
   });
 }
 
-function reviewInputOf(request: GateRequest, spoken: readonly StageReply[]): Parameters<CombineVerdicts>[0] {
+function reviewInputOf(request: GateRequest, replies: readonly StageReply[]): Parameters<CombineVerdicts>[0] {
   const { tree, rules, overturned } = request;
   return {
     gate: "review",
     tree,
     rules,
-    verdicts: spoken.map(({ verdict }) => verdict),
+    verdicts: replies.map(({ verdict }) => verdict),
     kept: keptStages(request),
     overturned,
   };
@@ -175,7 +175,7 @@ function keptStages({ rules, stages, last }: GateRequest): readonly StageResult[
 }
 
 /** Returns the requested stages and all that have not passed yet: a stage that never ran is not a pass. */
-function stagesToHear(request: GateRequest): readonly string[] {
+function stagesToAsk(request: GateRequest): readonly string[] {
   const kept = keptStages(request).map(({ stage }) => stage);
   return request.rules.stages.filter((stage) => !kept.includes(stage));
 }
@@ -183,13 +183,13 @@ function stagesToHear(request: GateRequest): readonly string[] {
 function judgementOf(
   judge: CombineVerdicts,
   judging: ReviewRun,
-  spoken: readonly StageReply[],
+  replies: readonly StageReply[],
 ): Omit<Judgement, "gate" | "tree" | "durationMs"> {
-  const { gate: _gate, tree: _tree, ...judged } = judge(reviewInputOf(judging.request, spoken));
-  const conversations = spoken.map(({ reply }) => reply);
+  const { gate: _gate, tree: _tree, ...judged } = judge(reviewInputOf(judging.request, replies));
+  const conversations = replies.map(({ reply }) => reply);
   const troubles = conversations.flatMap(({ trouble }) => (trouble === "" ? [] : [trouble]));
   const isBestEffort = conversations.some((reply) => reply.isBestEffort);
-  const readings = spoken.flatMap(({ reply, stage }) =>
+  const readings = replies.flatMap(({ reply, stage }) =>
     reply.reading === null ? [] : [{ reading: reply.reading, stage, role: reply.role }],
   );
   const { story, last } = judging.request;

@@ -41,7 +41,7 @@ export function noReply(role: RoleName, trouble: string): ReviewerReply {
 }
 
 /** Returns the second reply with the costs of both. A cost is unknown if either is. */
-export function together(first: ReviewerReply, second: ReviewerReply): ReviewerReply {
+export function mergeReplies(first: ReviewerReply, second: ReviewerReply): ReviewerReply {
   return {
     ...second,
     words: second.words === "" ? first.words : second.words,

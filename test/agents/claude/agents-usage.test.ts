@@ -14,8 +14,8 @@ describe("tokens by kind", () => {
       haiku: { inputTokens: 5, outputTokens: 5 },
       opus: { inputTokens: 100, outputTokens: 40, cacheReadInputTokens: 1000, cacheCreationInputTokens: 50 },
     };
-    listener.hear({ type: "result", is_error: false, result: "x", model_usage_since_last_result: models });
-    listener.hear({
+    listener.read({ type: "result", is_error: false, result: "x", model_usage_since_last_result: models });
+    listener.read({
       type: "result",
       is_error: false,
       result: "x",
@@ -31,14 +31,14 @@ describe("tokens by kind", () => {
   it("claude: of the main loop, if nothing else is reported", () => {
     const listener = createClaudeListener(nothing, () => 0);
     const usage = { input_tokens: 3, output_tokens: 4, cache_read_input_tokens: 10 };
-    listener.hear({ type: "result", is_error: false, result: "x", usage, modelUsage: { opus: { inputTokens: 13 } } });
+    listener.read({ type: "result", is_error: false, result: "x", usage, modelUsage: { opus: { inputTokens: 13 } } });
     expect(listener.report(ENDED).parts).toEqual({ model: "opus", input: 13, output: 4, cached: 10 });
   });
 
   it("codex: of a new conversation, and by difference for a resumed one", () => {
     const listener = createCodexListener(null, nothing, () => 0);
     const usage = { input_tokens: 30, cached_input_tokens: 20, output_tokens: 12 };
-    listener.hear({ type: "turn.completed", usage });
+    listener.read({ type: "turn.completed", usage });
     const { parts } = listener.report(ENDED);
     expect(usageOfParts(parts, 42)).toEqual({ usage: { inputTokens: 30, outputTokens: 12, cachedTokens: 20 } });
     const before = totalsWithParts({ tokens: 35 }, { model: null, input: 26, output: 9, cached: 18 });

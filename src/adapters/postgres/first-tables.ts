@@ -129,7 +129,7 @@ function saveSnapshotFunction(schema: string): string {
  * the chain. Outlines are stored apart from their parts, so that reading all outlines takes few pages. Names are
  * compared by bytes, whatever the database's locale is.
  */
-export const FIRST = (schema: string): string => `
+export const MIGRATION_1 = (schema: string): string => `
   CREATE TABLE ${schema}.line (
     position bigint PRIMARY KEY,
     stream text COLLATE "C" NOT NULL,
@@ -172,7 +172,7 @@ export const FIRST = (schema: string): string => `
  * Until when people were reminded of open questions, and up to which position they were notified of new ones. All
  * notifying workers share these rows.
  */
-export const REMINDERS = (schema: string): string => `
+export const MIGRATION_3 = (schema: string): string => `
   CREATE TABLE ${schema}.reminder (
     what text COLLATE "C" PRIMARY KEY,
     until double precision NOT NULL
@@ -180,7 +180,7 @@ export const REMINDERS = (schema: string): string => `
 `;
 
 /** The workers. Each records once a second that it is alive, and has a lock for what it holds. */
-export const WORKERS = (schema: string): string => `
+export const MIGRATION_2 = (schema: string): string => `
   CREATE TABLE ${schema}.worker (
     id text COLLATE "C" PRIMARY KEY,
     name text NOT NULL,

@@ -127,7 +127,7 @@ const handOver = (schema: string): string => `
  * Version 4: workers write only through functions, and a role that may only read cannot lock anything they wait for.
  * The lock waits for appends of older workers, which do not use turns.
  */
-export const GUARDED = (schema: string): string => `
+export const MIGRATION_4 = (schema: string): string => `
   LOCK TABLE ${schema}.line IN SHARE ROW EXCLUSIVE MODE;
   DROP FUNCTION ${schema}.append_1, ${schema}.save_snapshot_1;
   ALTER TABLE ${schema}.evidence ADD COLUMN digest bytea;

@@ -1,6 +1,6 @@
 import { RemandError } from "../../core/events/error.ts";
-import { FIRST, REMINDERS, WORKERS } from "./first-tables.ts";
-import { GUARDED } from "./guarded-tables.ts";
+import { MIGRATION_1, MIGRATION_2, MIGRATION_3 } from "./first-tables.ts";
+import { MIGRATION_4 } from "./guarded-tables.ts";
 import { asPostgresError, codeOf } from "./errors.ts";
 import type { PostgresPool, Query } from "./pool.ts";
 
@@ -8,10 +8,10 @@ import type { PostgresPool, Query } from "./pool.ts";
  * Migrations from one version of the tables to the next. Released migrations are immutable, because databases have
  * already run them. Functions have a number in their names, so that an older Remand never calls a newer function.
  */
-const STEPS: readonly ((schema: string) => string)[] = [FIRST, WORKERS, REMINDERS, GUARDED];
+const MIGRATIONS: readonly ((schema: string) => string)[] = [MIGRATION_1, MIGRATION_2, MIGRATION_3, MIGRATION_4];
 
 /** The version of the tables that this Remand creates. */
-export const NEWEST_VERSION = STEPS.length;
+export const NEWEST_VERSION = MIGRATIONS.length;
 
 /** Returns the version of the tables; `null` if there are none. Throws for a newer version. */
 export async function schemaVersion(pool: PostgresPool): Promise<number | null> {
@@ -51,7 +51,7 @@ async function migrateWithin(query: Query, pool: PostgresPool, upTo: number): Pr
     await refuseForeign(query, pool);
   }
   await query({ text: LOCK_TIMEOUT });
-  for (const step of STEPS.slice(version ?? 0, upTo)) await query({ text: step(schema) });
+  for (const step of MIGRATIONS.slice(version ?? 0, upTo)) await query({ text: step(schema) });
   await query({ text: `UPDATE ${schema}.version SET version = greatest(version, ${upTo})` });
 }
 
@@ -90,8 +90,8 @@ async function versionSeen(query: Query, { schema, where }: PostgresPool): Promi
   if (there.length === 0) return null;
   const [row] = await query<{ version: number }>({ text: `SELECT version FROM ${schema}.version` });
   const version = row?.version ?? 0;
-  if (version <= STEPS.length) return version;
-  const message = `the journal in ${where} has version ${version}, and this Remand knows ${STEPS.length}`;
+  if (version <= MIGRATIONS.length) return version;
+  const message = `the journal in ${where} has version ${version}, and this Remand knows ${MIGRATIONS.length}`;
   throw new RemandError("journal-newer", message, "Nothing was changed. Use the newer Remand that wrote it.");
 }
 

@@ -24,10 +24,10 @@ export interface WorkerTable {
   leaveLead(session: Session): Promise<void>;
   /** How long the other workers still have to reconnect before any place is taken. */
   graceMs(): number;
-  /** Takes the places of workers that died, or were silent for the lease. */
-  takePlaces(session: Session): Promise<readonly LostWorker[]>;
+  /** Claims the places of workers that died, or were silent for the lease. */
+  claimLostWorkers(session: Session): Promise<readonly LostWorker[]>;
   /** Deletes the row of a worker whose place this worker holds. */
-  strike(session: Session, id: string): Promise<void>;
+  deleteRow(session: Session, id: string): Promise<void>;
 }
 
 /** A worker without a connection counts as dead this long after its last beat. */
@@ -43,7 +43,7 @@ const RETURN_MS = 2500;
  */
 const FRESH_MS = 15_000;
 
-export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: number): WorkerTable {
+export function createWorkerTable(pool: PostgresPool, me: WorkerName, leaseMs: number): WorkerTable {
   const { schema } = pool;
   let returnedAt = -Infinity;
   const signIn = signingIn(schema, me, leaseMs);
@@ -71,7 +71,7 @@ export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: n
     beat: (session) => ask(session, "beat_1($1, $2)", [me.id, leaseMs]),
     tryLead: (session) => ask(session, "try_lead_1($1, $2)", [me.id, leaseMs]),
     leaveLead: async (session) => void (await ask(session, "leave_lead_1($1)", [me.id])),
-    takePlaces: async (session) => {
+    claimLostWorkers: async (session) => {
       if (graceMs() > 0) return [];
       const rows = await session.query<{ gone_id: string; gone_name: string; silent_ms: number }>({
         name: "take-places",
@@ -80,7 +80,7 @@ export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: n
       });
       return rows.map(({ gone_id: id, gone_name: name, silent_ms: silentMs }) => ({ id, name, silentMs }));
     },
-    strike: async (session, id) => void (await ask(session, "strike_1($1, $2)", [id, me.id])),
+    deleteRow: async (session, id) => void (await ask(session, "strike_1($1, $2)", [id, me.id])),
   };
 }
 
@@ -182,7 +182,7 @@ const SESSION_PAUSE_MS = 200;
  * continues.
  */
 export function createPresence(pool: PostgresPool, options: PresenceOptions): Presence {
-  const books = createWorkerBooks(pool, options, options.leaseMs ?? LEASE_MS);
+  const table = createWorkerTable(pool, options, options.leaseMs ?? LEASE_MS);
   const stop = new AbortController();
   const standing: WorkerStatus = { leads: false, connected: false, mayLead: true };
   let tellLost: (why: string) => void = () => undefined;
@@ -191,10 +191,10 @@ export function createPresence(pool: PostgresPool, options: PresenceOptions): Pr
   const live = async (): Promise<void> => {
     while (!stop.signal.aborted) {
       // Wait for a server that is away; running work continues.
-      const session = await books.enter().catch(() => undefined);
+      const session = await table.enter().catch(() => undefined);
       if (session === null) return tellLost(TAKEN);
       if (session === undefined) await sleep(SESSION_PAUSE_MS);
-      else if (!(await stay(session, books, standing, options, stop.signal))) return tellLost(TAKEN);
+      else if (!(await stay(session, table, standing, options, stop.signal))) return tellLost(TAKEN);
     }
   };
   const life = live();
@@ -222,7 +222,7 @@ interface WorkerStatus {
 /** Stays signed in until the connection is lost or the worker leaves. Returns whether the place is still its own. */
 async function stay(
   session: Session,
-  books: WorkerTable,
+  table: WorkerTable,
   standing: WorkerStatus,
   { id, takeOver, onLead, onTrouble }: PresenceOptions,
   stop: AbortSignal,
@@ -239,7 +239,7 @@ async function stay(
   const seeTo = async (gone: LostWorker): Promise<void> => {
     try {
       await takeOver(gone);
-      await books.strike(session, gone.id);
+      await table.deleteRow(session, gone.id);
     } catch (error) {
       onTrouble(error);
       // Ending the connection gives the lost worker's place up, so another worker can take over its jobs.
@@ -250,18 +250,18 @@ async function stay(
   const seeing: Promise<void>[] = [];
   try {
     while (!pause.aborted) {
-      if (!(await books.beat(session))) return false;
-      if (standing.mayLead) lead(await books.tryLead(session));
+      if (!(await table.beat(session))) return false;
+      if (standing.mayLead) lead(await table.tryLead(session));
       else if (standing.leads) {
         lead(false);
-        await books.leaveLead(session);
+        await table.leaveLead(session);
       }
-      for (const gone of await books.takePlaces(session)) seeing.push(seeTo(gone));
+      for (const gone of await table.claimLostWorkers(session)) seeing.push(seeTo(gone));
       // Check again as soon as the other workers' time to reconnect is over, not a beat later.
-      await sleep(Math.min(BEAT_MS, books.graceMs() || BEAT_MS), undefined, { signal: pause }).catch(() => undefined);
+      await sleep(Math.min(BEAT_MS, table.graceMs() || BEAT_MS), undefined, { signal: pause }).catch(() => undefined);
     }
     await Promise.all(seeing);
-    if (stop.aborted && !over.signal.aborted) await books.strike(session, id);
+    if (stop.aborted && !over.signal.aborted) await table.deleteRow(session, id);
   } catch (error) {
     // A lost connection is not reported: a new one is made.
     if (!over.signal.aborted) onTrouble(error);

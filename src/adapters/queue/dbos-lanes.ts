@@ -35,7 +35,7 @@ export const queueOf = (lane: Lane): string => `remand-${lane}`;
  * a later version of the library has a different loop, it does all of this itself, every `pollMs`.
  */
 export function createDbosLanes(dbos: typeof DBOS, pollMs: number, ownLimits: LaneLimits): DbosLanes {
-  const asking = createLanePoller(pollMs);
+  const poller = createLanePoller(pollMs);
   const queues = new Map<Lane, WorkflowQueue>();
   let runner: DbosQueueRunner | null = null;
   return {
@@ -50,7 +50,7 @@ export function createDbosLanes(dbos: typeof DBOS, pollMs: number, ownLimits: La
           // The library reports its own errors; no other exception may end the polling.
           return queue !== undefined && (await loop.pollQueue!(executor, queue).catch(() => true));
         };
-        await asking.run(ask, loop.abortController!.signal);
+        await poller.run(ask, loop.abortController!.signal);
       };
     },
     limit: async (limits) => {
@@ -67,9 +67,9 @@ export function createDbosLanes(dbos: typeof DBOS, pollMs: number, ownLimits: La
         // Another worker may have written other limits since.
         queues.set(lane, Object.assign(queue, { concurrency: all, workerConcurrency: own }));
       }
-      asking.wake(LANES);
+      poller.wake(LANES);
     },
-    wake: asking.wake,
+    wake: poller.wake,
     release: () => {
       if (runner !== null) delete runner.schedulerLoop;
     },
@@ -153,7 +153,7 @@ function createLaneClock(pollMs: number, time: Clock) {
   let awakeUntil = -Infinity;
   let contendedMs = 0;
   let contentions = 0;
-  let rouse = new AbortController();
+  let wakeUp = new AbortController();
   return {
     wake: (leastMs: number): void => {
       const now = time.now();
@@ -161,7 +161,7 @@ function createLaneClock(pollMs: number, time: Clock) {
       const at = Math.max(now, askedAt + Math.max(leastMs, contendedMs));
       if (at >= dueAt) return;
       dueAt = at;
-      rouse.abort();
+      wakeUp.abort();
     },
     asks: (): void => {
       askedAt = time.now();
@@ -180,8 +180,8 @@ function createLaneClock(pollMs: number, time: Clock) {
     },
     rest: async (end: AbortSignal): Promise<void> => {
       for (let now = time.now(); now < dueAt && !end.aborted; now = time.now()) {
-        rouse = new AbortController();
-        const signal = AbortSignal.any([rouse.signal, end]);
+        wakeUp = new AbortController();
+        const signal = AbortSignal.any([wakeUp.signal, end]);
         await time.sleep(dueAt - now, signal);
       }
     },
@@ -190,7 +190,7 @@ function createLaneClock(pollMs: number, time: Clock) {
 
 /** Notifies a fleet's workers of new jobs. It is only a hint: a worker that misses it polls a little later. */
 export interface JobNotifier {
-  ring(lanes: readonly Lane[]): Promise<void>;
+  notify(lanes: readonly Lane[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -213,7 +213,7 @@ export function openJobNotifier(pool: Pool, schema: string, onLanes: (lanes: rea
   };
   const life = listen(pool, channel, { others, onReconnect: () => onLanes(LANES) }, stop.signal);
   return {
-    ring: async (lanes) => {
+    notify: async (lanes) => {
       await pool.query("SELECT pg_notify($1, $2)", [channel, `${me} ${lanes.join(",")}`]);
     },
     close: async () => {

@@ -88,7 +88,7 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<DbosQu
   const tell = async (named: readonly Lane[]): Promise<void> => {
     lanes.wake(named);
     // Only a hint. The next query that needs the server reports that it cannot be reached.
-    if (named.length > 0) await notifier?.ring(named).catch(() => undefined);
+    if (named.length > 0) await notifier?.notify(named).catch(() => undefined);
   };
   return {
     start: async (work) => {

@@ -25,7 +25,7 @@ export function createLocalQueue({ limits, clock }: LocalQueueOptions): Queue {
   const backlog = createBacklog();
   const slots = new Map<Lane, number>(LANES.map((lane) => [lane, limits[lane] ?? Infinity]));
   const ending = new AbortController();
-  const lounge = createLounge(() => known.size === 0);
+  const waiters = createIdleWaiters(() => known.size === 0);
   const alarm = createAlarm(clock, () => pump());
   let work: RunJob | null = null;
   let stopped = false;
@@ -38,7 +38,7 @@ export function createLocalQueue({ limits, clock }: LocalQueueOptions): Queue {
       await perform(job, ending.signal);
     } catch (fault) {
       halt();
-      lounge.fail(fault);
+      waiters.fail(fault);
     }
     slots.set(job.lane, slots.get(job.lane)! + 1);
     known.delete(job.id);
@@ -50,7 +50,7 @@ export function createLocalQueue({ limits, clock }: LocalQueueOptions): Queue {
       for (const job of startable(backlog, slots)) void run(job, work);
       alarm.set(backlog.nextAt());
     }
-    lounge.look();
+    waiters.look();
   };
   const halt = (): void => {
     stopped = true;
@@ -69,13 +69,13 @@ export function createLocalQueue({ limits, clock }: LocalQueueOptions): Queue {
       work = perform;
       pump();
     },
-    idle: () => lounge.wait("idle"),
+    idle: () => waiters.wait("idle"),
     allWait: () => new Promise((resolve) => process.nextTick(resolve)),
     stop: async (now) => {
       halt();
       if (now) ending.abort();
       pump();
-      await lounge.wait("stop");
+      await waiters.wait("stop");
     },
   };
 }
@@ -92,13 +92,13 @@ function* startable(backlog: Backlog, slots: ReadonlyMap<Lane, number>): Generat
 }
 
 /** Sleeps until the first delayed job is due; reset when an earlier one is enqueued. */
-function createAlarm(clock: Clock, ring: () => void): { set(at: number | null): void } {
+function createAlarm(clock: Clock, onDue: () => void): { set(at: number | null): void } {
   let current: { readonly at: number; readonly off: AbortController } | null = null;
   const sleep = async (at: number, off: AbortController): Promise<void> => {
     await clock.sleep(at - clock.now(), off.signal);
     if (off.signal.aborted) return;
     current = null;
-    ring();
+    onDue();
   };
   return {
     set: (at) => {
@@ -110,21 +110,21 @@ function createAlarm(clock: Clock, ring: () => void): { set(at: number | null): 
   };
 }
 
-interface RunningJob {
+interface Waiter {
   readonly for: "idle" | "stop";
   resolve(): void;
   reject(fault: unknown): void;
 }
 
 /** Holds the callers that wait until nothing runs. */
-function createLounge(isIdle: () => boolean) {
-  let guests: RunningJob[] = [];
+function createIdleWaiters(isIdle: () => boolean) {
+  let waiting: Waiter[] = [];
   let failure: { readonly fault: unknown } | null = null;
   const look = (): void => {
-    guests = guests.filter((guest) => {
-      const stays = !isIdle() && (failure === null || guest.for === "stop");
-      if (!stays && failure !== null) guest.reject(failure.fault);
-      else if (!stays) guest.resolve();
+    waiting = waiting.filter((waiter) => {
+      const stays = !isIdle() && (failure === null || waiter.for === "stop");
+      if (!stays && failure !== null) waiter.reject(failure.fault);
+      else if (!stays) waiter.resolve();
       return stays;
     });
   };
@@ -134,9 +134,9 @@ function createLounge(isIdle: () => boolean) {
       failure ??= { fault };
       look();
     },
-    wait: (what: RunningJob["for"]): Promise<void> =>
+    wait: (what: Waiter["for"]): Promise<void> =>
       new Promise((resolve, reject) => {
-        guests.push({ for: what, resolve, reject });
+        waiting.push({ for: what, resolve, reject });
         look();
       }),
   };

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type PostgresJournal, createPostgresJournal } from "../../../src/adapters/postgres/journal.ts";
 import { type PostgresPool, openPool } from "../../../src/adapters/postgres/pool.ts";
-import { claimName, createWorkerBooks, type Presence, createPresence } from "../../../src/adapters/postgres/workers.ts";
+import { claimName, createWorkerTable, type Presence, createPresence } from "../../../src/adapters/postgres/workers.ts";
 import { fleetDatabase } from "../../kit/fleet/postgres-roles.ts";
 import { type PostgresServer, startPostgres } from "../../kit/fleet/postgres-server.ts";
 import { startProxy } from "../../kit/proxy.ts";
@@ -154,10 +154,10 @@ describe("workers of one journal", () => {
     );
     if (started!["is_old"] !== true) await sleep(16_000);
     const entered = async (id: string) => {
-      const books = createWorkerBooks(pool, { id, name: id }, 60_000);
-      const session = (await books.enter())!;
+      const table = createWorkerTable(pool, { id, name: id }, 60_000);
+      const session = (await table.enter())!;
       open.push(() => session.end());
-      return { id, books, session, take: async () => (await books.takePlaces(session)).map((gone) => gone.id) };
+      return { id, table, session, take: async () => (await table.claimLostWorkers(session)).map((gone) => gone.id) };
     };
     const [one, two] = [await entered("a@1"), await entered("b@1")];
     await server.sql(
@@ -167,11 +167,11 @@ describe("workers of one journal", () => {
     const took = await Promise.all([one.take(), two.take(), one.take(), two.take()]);
     expect(took.flat()).toEqual(["c@1"]);
     const [taker, other] = took[0].length + took[2].length > 0 ? [one, two] : [two, one];
-    await other.books.strike(other.session, "c@1");
+    await other.table.deleteRow(other.session, "c@1");
     expect(await backends("c@1")).toHaveLength(1);
     await taker.session.end();
     await expect.poll(other.take).toEqual(["c@1"]);
-    await other.books.strike(other.session, "c@1");
+    await other.table.deleteRow(other.session, "c@1");
     expect(await backends("c@1")).toEqual([]);
   });
 

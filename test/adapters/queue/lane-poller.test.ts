@@ -12,15 +12,15 @@ afterEach(async () => {
 /** Polls by a clock that the test moves, and counts polls by lane. */
 function running(pollMs: number, answer: (lane: Lane) => Promise<boolean> = async () => false) {
   const clock = createVirtualClock();
-  const asking = createLanePoller(pollMs, clock);
+  const poller = createLanePoller(pollMs, clock);
   const asked: Lane[] = [];
   end.signal = new AbortController();
-  end.over = asking.run((lane) => {
+  end.over = poller.run((lane) => {
     asked.push(lane);
     return answer(lane);
   }, end.signal.signal);
   const count = (lane: Lane): number => asked.filter((each) => each === lane).length;
-  return { ...asking, count, pass: clock.advance };
+  return { ...poller, count, pass: clock.advance };
 }
 
 test("a hint polls only its own lane", async () => {
@@ -94,11 +94,11 @@ test("a poll that collided with another worker's is repeated soon, without a hin
 });
 
 test("also works with the machine's own clock, and ends at once on abort", async () => {
-  const asking = createLanePoller(1);
+  const poller = createLanePoller(1);
   let asked = 0;
   end.signal = new AbortController();
-  end.over = asking.run(async (lane) => {
-    if (lane === "engine" && ++asked < 4) asking.wake(["engine"]);
+  end.over = poller.run(async (lane) => {
+    if (lane === "engine" && ++asked < 4) poller.wake(["engine"]);
     return false;
   }, end.signal.signal);
   await expect.poll(() => asked).toBeGreaterThan(3);

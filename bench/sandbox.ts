@@ -28,9 +28,9 @@ export async function run(): Promise<readonly BenchResult[]> {
         top: at("top"),
         commonDir: at("top/.git"),
         state: at("top/.remand"),
-        own: [at("state")],
+        remandFolders: [at("state")],
         packages: [],
-        shown: [],
+        readableFolders: [],
       },
     });
     if (problem !== null) throw new Unusable(problem);

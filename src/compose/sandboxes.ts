@@ -56,9 +56,9 @@ export async function sandboxRequest(
       top: repository?.top ?? root,
       commonDir: repository?.commonDir ?? join(root, ".git"),
       state,
-      own: [userState, ...(settings === null ? [] : [dirname(settings)])],
+      remandFolders: [userState, ...(settings === null ? [] : [dirname(settings)])],
       packages: repository === null ? [] : [storeFolder(userState, repository)],
-      shown: [join(state, "python"), logs],
+      readableFolders: [join(state, "python"), logs],
     },
   };
 }

@@ -181,7 +181,7 @@ export interface TerminalFacts {
  * terminal is the process that holds its other end: the nearest ancestor outside of it. A process older than every
  * engine was started by none.
  */
-export function terminalDoubt({ line, engines, holdsTerminal, groupsOf }: TerminalFacts): string | null {
+export function untrustedTerminalReason({ line, engines, holdsTerminal, groupsOf }: TerminalFacts): string | null {
   if (engines.length === 0) return null;
   const isOlder = ({ startedAt }: Ancestor): boolean => engines.every((engine) => startedAt < engine.startedAt);
   for (let at = 0; ;) {
@@ -197,7 +197,7 @@ export function terminalDoubt({ line, engines, holdsTerminal, groupsOf }: Termin
       each !== undefined && each.user === 0 && inside.user !== 0 && LOGIN_PROGRAMS.has(each.name);
     if (isPrivileged(last) || isPrivileged(maker) || isPrivileged(line[at + 1])) return null;
     if (isAdopter(maker)) return `process ${last.pid} in its terminal lost its parent after ${nameOf(engines)} started`;
-    if (isOlder(maker)) return makerDoubt(maker, inside.user, holdsTerminal(maker.pid, terminal), terminal);
+    if (isOlder(maker)) return untrustedMakerReason(maker, inside.user, holdsTerminal(maker.pid, terminal), terminal);
     if (maker.terminal !== "") continue;
     const groups = groupsOf(maker.pid);
     const isElsewhere = engines.every((engine) => !engine.isRunning && engine.controlGroups !== groups);
@@ -210,7 +210,12 @@ export function terminalDoubt({ line, engines, holdsTerminal, groupsOf }: Termin
  * Returns why the maker of a terminal is not trusted. Services that run jobs on request (`cron`, `at`) may make a
  * terminal for a job.
  */
-function makerDoubt(maker: Ancestor, user: number | null, holds: boolean | null, terminal: string): string | null {
+function untrustedMakerReason(
+  maker: Ancestor,
+  user: number | null,
+  holds: boolean | null,
+  terminal: string,
+): string | null {
   // Without /proc no system tells who made a terminal, and its name is not a number.
   if (holds === true || (holds === null && (maker.user === user || !/^\d+$/.test(terminal)))) return null;
   return `process ${maker.pid} (${maker.name}) above it did not make its terminal`;

@@ -11,7 +11,7 @@ import {
   type PathRule,
   planMounts,
   type RuleOptions,
-  cellRules,
+  rulesForProgram,
   checkoutAround,
   realPath,
 } from "./path-rules.ts";
@@ -93,7 +93,7 @@ async function rulesWithGit(
   aside: string,
 ): Promise<readonly PathRule[]> {
   const git = (await options.viewGit?.(checkoutAround(request.cwd, options.rules))) ?? [];
-  return [...cellRules(options, request, aside), ...git.map(showFolder)];
+  return [...rulesForProgram(options, request, aside), ...git.map(showFolder)];
 }
 
 const showFolder = ({ path, from }: { readonly path: string; readonly from: string }): PathRule => ({

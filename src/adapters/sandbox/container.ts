@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import type { Cell, CellRequest, Sandbox } from "../../ports/sandbox.ts";
 import type { IsolationLevel } from "../../core/events/isolation.ts";
-import { type PathRule, isBelow, planMounts, type RuleOptions, cellRules } from "./path-rules.ts";
+import { type PathRule, isBelow, planMounts, type RuleOptions, rulesForProgram } from "./path-rules.ts";
 
 export const CONTAINER_ENGINES = ["docker", "podman"] as const;
 
@@ -63,7 +63,7 @@ const TOOLS_OF_THE_IMAGE: ReadonlySet<string> = new Set(["PATH"]);
 
 function mountArguments({ engine, ...options }: ContainerOptions, request: CellRequest): readonly string[] {
   // The image has its own root folder.
-  const plan = planMounts([...cellRules(options, request, "")].filter(({ path }) => path !== "/"));
+  const plan = planMounts([...rulesForProgram(options, request, "")].filter(({ path }) => path !== "/"));
   const named = new Set(request.copies);
   const isShown = ({ path, kind }: PathRule): boolean =>
     kind === "read" ||

@@ -134,9 +134,9 @@ function makerOf(
   const isWithheld = withheldNames(user);
   const texts = settingsWithoutLogins(user.home);
   return (level, rules, of) => {
-    const named = of === "agents" ? "write" : "read";
+    const namedTempKind = of === "agents" ? "write" : "read";
     const network = of === "agents" ? "shared" : of === "checks" ? settings.network : "none";
-    const options = { level, rules, isWithheld, network, top, named } as const;
+    const options = { level, rules, isWithheld, network, top, namedTempKind } as const;
     const history = of === "agents" ? "recent" : "commits";
     const git = hidden === undefined ? {} : { viewGit: (checkout: string) => hidden.viewGit(checkout, history) };
     if (kind === "bubblewrap") return createBubblewrap({ ...options, ...git, texts, commonDir });

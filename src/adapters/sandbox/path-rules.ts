@@ -60,11 +60,11 @@ export interface SandboxProject {
   /** Remand's state folder in it: journal, evidence, the checkouts of other stories. */
   readonly state: string;
   /** Remand's folders in the user's HOME: tokens, keys, settings. */
-  readonly own: readonly string[];
-  /** Folders of installed packages below `own`: tools write beside the packages, and those writes are thrown away. */
+  readonly remandFolders: readonly string[];
+  /** Folders of installed packages below `remandFolders`: tools write beside the packages, and those writes are thrown away. */
   readonly packages: readonly string[];
-  /** Read-only folders below `own` or `state`: the logs that briefs name. */
-  readonly shown: readonly string[];
+  /** Read-only folders below `remandFolders` or `state`: the logs that briefs name. */
+  readonly readableFolders: readonly string[];
 }
 
 export interface SandboxUser {
@@ -92,7 +92,7 @@ export function checkFiles({ checks }: SandboxUser, { top }: SandboxProject): re
 
 /** Returns the rules for everything that programs must not see as the user does. */
 export function privatePaths(
-  { top, commonDir, state, own, packages, shown }: SandboxProject,
+  { top, commonDir, state, remandFolders, packages, readableFolders }: SandboxProject,
   user: SandboxUser,
 ): readonly PathRule[] {
   const { home } = user;
@@ -105,9 +105,9 @@ export function privatePaths(
     ...[...SOCKETS, ...socketsIn(user.env), ...(user.docker ? [] : ENGINE_SOCKETS)].map(rule("hidden")),
     ...[topTemporary(top), top, ...user.read].flatMap((path) => (path === null ? [] : [rule("read")(path)])),
     rule("copy")(commonDir),
-    ...[state, ...own].map(rule("hidden")),
+    ...[state, ...remandFolders].map(rule("hidden")),
     ...packages.map(rule("copy")),
-    ...shown.map(rule("read")),
+    ...readableFolders.map(rule("read")),
     ...user.write.map(rule("write")),
   ];
 }
@@ -204,21 +204,21 @@ export interface RuleOptions {
   /** Rules for all programs. */
   readonly rules: readonly PathRule[];
   /** The rule for a folder below /tmp that the command line names. */
-  readonly named: "read" | "write";
+  readonly namedTempKind: "read" | "write";
   /** The user's own checkout, which does not become writable because a command line names it. */
   readonly top: string;
 }
 
 /** Returns the rules for one program: the general ones, and those that its folder and command line add. */
-export function* cellRules(
-  { rules, named, top: own }: RuleOptions,
+export function* rulesForProgram(
+  { rules, namedTempKind, top: userCheckout }: RuleOptions,
   request: CellRequest,
   aside: string,
 ): Iterable<PathRule> {
   const { cwd, env, writes, copies, command } = request;
   yield { path: "/", kind: "read" };
   for (const path of temporaryPaths(Object.values(env))) yield { path, kind: "read" };
-  for (const path of temporaryPaths(command)) yield { path, kind: path === own ? "read" : named };
+  for (const path of temporaryPaths(command)) yield { path, kind: path === userCheckout ? "read" : namedTempKind };
   const top = checkoutAround(cwd, rules);
   const { HOME: home } = env;
   const isOwnHome = home !== undefined && rules.some(({ path, kind }) => kind === "hidden" && isBelow(home, path));

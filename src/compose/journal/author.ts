@@ -16,7 +16,7 @@ import {
   isInUserNamespace,
   processNamespace,
   type Ancestor,
-  terminalDoubt,
+  untrustedTerminalReason,
   type EngineLife,
   type TerminalFacts,
 } from "../../adapters/process/ancestry.ts";
@@ -115,7 +115,7 @@ export function speakerOf(facts: SpeakerFacts): EventAuthor {
   if (known.some(({ namespace }) => namespace !== facts.namespace))
     return { type: "claim", why: "it is in another process namespace than the engine" };
   const lives = known.map((each): EngineLife => ({ ...each, isRunning: facts.isRunning(each) }));
-  const doubt = terminalDoubt({ ...facts, engines: lives.filter((each) => each.pid !== self.pid) });
+  const doubt = untrustedTerminalReason({ ...facts, engines: lives.filter((each) => each.pid !== self.pid) });
   return doubt === null ? { type: "person", identity: "terminal" } : { type: "claim", why: doubt };
 }
 

@@ -42,7 +42,7 @@ function sandboxWith(
     rules: [{ path: at("secret"), kind: "hidden" }, { path: at("home"), kind: "copy" }, ...rules],
     texts: new Map(),
     isWithheld: (name) => name === "WITHHELD",
-    named: "read",
+    namedTempKind: "read",
     top: at(top),
     commonDir: at(`${top}/.git`),
     network,
@@ -127,11 +127,16 @@ describe.skipIf(missing !== null)(`bubblewrap${missing === null ? "" : ` (${miss
   });
 
   test("lets tools write among installed packages in a hidden folder, without changing them", async () => {
-    const project = { top: at("work"), commonDir: at("work/.git"), state: at("work/.remand"), own: [at("secret")] };
+    const project = {
+      top: at("work"),
+      commonDir: at("work/.git"),
+      state: at("work/.remand"),
+      remandFolders: [at("secret")],
+    };
     mkdirSync(at("secret/store/helper"), { recursive: true });
     writeFileSync(at("secret/store/helper/index.js"), "before\n");
     const user = { home: undefined, env: {}, docker: false, read: [], write: [], checks: [], variables: [] };
-    const rules = privatePaths({ ...project, packages: [at("secret/store")], shown: [] }, user);
+    const rules = privatePaths({ ...project, packages: [at("secret/store")], readableFolders: [] }, user);
     const [file, made] = [at("secret/store/helper/index.js"), at("secret/store/helper/types.d.ts")];
     const { output } = await run(`echo after > "${file}"; echo x > "${made}"; cat "${file}" "${made}"; ls ../secret`, {
       sandbox: sandboxWith(rules),

@@ -39,7 +39,7 @@ const sandboxWith = (own: Partial<ContainerOptions>) =>
     rules: rules(),
     isWithheld: (name) => name === "GH_TOKEN",
     network: "shared",
-    named: "read",
+    namedTempKind: "read",
     top: at("project"),
     image: "tools",
     engine: "docker",

@@ -114,7 +114,7 @@ describe("a clone", () => {
     const other = spawn("sleep", ["60"]);
     const ticks = readFileSync(`/proc/${other.pid}/stat`, "utf8").split(") ")[1]!.split(" ")[19];
     write(folder, ".git/remand-owner", JSON.stringify({ pid: other.pid, startTicks: ticks }));
-    expect(await refusal({})).toMatchObject({ message: expect.stringContaining(`process ${other.pid}`) });
+    expect(await refusal({})).toMatchObject({ message: expect.stringContaining(`pid ${other.pid}`) });
     other.kill("SIGKILL");
     await new Promise((resolve) => other.once("exit", resolve));
     await open();

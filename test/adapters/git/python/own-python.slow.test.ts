@@ -195,7 +195,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
   it("is queried again after that was fixed", async () => {
     outside.byFirstFinder("shop", join(repository.root, "src/shop/__init__.py"));
     const python = ownPython();
-    await expect(python.in(worktree)).rejects.toThrow("other files than the story's");
+    await expect(python.in(worktree)).rejects.toThrow("files other than the story's");
     rmSync(join(outside.site, "_shop_editable_loader.pth"));
     expect(await python.in(worktree)).toMatchObject({ REMAND_PLACE: worktree });
   });

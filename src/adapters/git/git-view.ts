@@ -175,7 +175,7 @@ async function objectsOf(
   }
   throw new RemandError(
     "workspace-broken",
-    `a file of ${newest.slice(0, 12)} is the same as a hidden one, so it is not hidden`,
+    `the commit ${newest.slice(0, 12)} contains a hidden file`,
     "Remove it from the project: remand hide --commit <file>",
   );
 }

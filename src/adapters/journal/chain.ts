@@ -82,7 +82,7 @@ export function brokenLink(head: Head, seqBefore: number, line: Line): string | 
     return `lines are missing: ${head.position} is followed by ${line.position}`;
   }
   const stream = line.stream ?? "the project";
-  if (line.seq !== seqBefore + 1) return `line ${line.seq} of ${stream} stands where ${seqBefore + 1} belongs`;
+  if (line.seq !== seqBefore + 1) return `line ${seqBefore + 1} of ${stream} is missing: found line ${line.seq}`;
   if (line.hash !== hashOf(head.hash, line)) return "the line, or one before it, is not what was written";
   return null;
 }

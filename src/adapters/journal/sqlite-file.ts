@@ -149,7 +149,7 @@ async function openPrepared(
 
 function refuseForeign(db: SqliteDatabase, file: string): void {
   if (pragma(db, "application_id") !== APPLICATION) {
-    const message = `${file} is a database, but no journal of Remand's`;
+    const message = `${file} is a database, but not a Remand journal`;
     throw new RemandError("journal-corrupt", message, "Nothing was changed. Give the journal another place.");
   }
   const version = pragma(db, "user_version");
@@ -176,7 +176,7 @@ async function refuseLeftOver(file: string): Promise<void> {
 /** Rejects an empty file: journals are created complete, so an empty one has lost its content. */
 async function refuseEmpty(file: string): Promise<void> {
   if ((await sizeOf(file)) !== 0) return;
-  throw new RemandError("journal-corrupt", `the journal ${file} is empty: what was in it is gone`, CORRUPT_HINT);
+  throw new RemandError("journal-corrupt", `the journal ${file} is empty: its content was lost`, CORRUPT_HINT);
 }
 
 /**

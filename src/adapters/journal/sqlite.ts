@@ -185,7 +185,7 @@ const BY_CODE: Readonly<Record<number, SqliteError>> = {
     "cannot be opened",
     "Check that it is a file, and that its folder exists and may be written to.",
   ],
-  26: ["journal-corrupt", "is no journal of Remand's: it is not even a database", CORRUPT_HINT],
+  26: ["journal-corrupt", "is not a Remand journal (not an SQLite database)", CORRUPT_HINT],
 };
 
 /** The shared memory beside the file could not grow. SQLite reports an I/O error; the cause is a full disk. */

@@ -33,8 +33,8 @@ export function createMeasures(api: OtelApi, version: string, standing: RunGauge
   const meter = api.metrics.getMeter("remand", version);
   const pieces = pieceMeasures(meter);
   const steps = count(meter, "remand.steps", "Lines that this process wrote to the journal", "{line}");
-  const cost = count(meter, "remand.cost", "What agents said that they cost", "USD");
-  const used = count(meter, "remand.tokens", "What agents said that they used", "{token}");
+  const cost = count(meter, "remand.cost", "Cost reported by agents", "USD");
+  const used = count(meter, "remand.tokens", "Tokens reported by agents", "{token}");
   const takeovers = count(meter, "remand.takeovers", "Jobs that were taken over from workers that are gone", "{job}");
   const seconds = lengths(meter, "gen_ai.client.operation.duration", "How long calls of agents took");
   const tokens = meter.createHistogram("gen_ai.client.token.usage", {

@@ -33,7 +33,7 @@ export const CLAUDE: Client = {
     const data = readJson(status.stdout.trim());
     const fields = data.ok && typeof data.value === "object" && data.value !== null ? data.value : {};
     // An older version without this command.
-    if (!("loggedIn" in fields)) return "login not known: this version does not say";
+    if (!("loggedIn" in fields)) return "login unknown: this version does not say";
     if (fields.loggedIn !== true) return null;
     return "authMethod" in fields && typeof fields.authMethod === "string"
       ? `login by ${fields.authMethod}`

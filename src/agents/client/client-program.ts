@@ -131,7 +131,7 @@ export async function clientProbe(
     };
   const found = `${number} (${basename(program) === name ? program : `${command ?? name} is ${program}`})`;
   // The user's own arguments may select another provider, with another login.
-  const login = args.length > 0 ? "login not known: it has arguments of its own" : await client.login(ask, env);
+  const login = args.length > 0 ? "login unknown: custom arguments are set" : await client.login(ask, env);
   const detail = `${found}, ${login ?? "no login"}${(await client.sandbox?.(source)) ?? ""}`;
   return login === null ? { name, ok: false, detail, fix: loginFix } : { name, ok: true, detail, fix: "" };
 }

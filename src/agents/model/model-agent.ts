@@ -53,7 +53,7 @@ function refusal({ access, model }: AgentRequest): AgentError | null {
   });
   if (access !== "read") return bad("a model can only review: it changes no files", "give this role to another agent");
   if (providerIn(model) === null)
-    return bad("it is not said which model", "name it with its provider: `model: anthropic/claude-opus-4-5`");
+    return bad("the model is missing", "name it with its provider: `model: anthropic/claude-opus-4-5`");
   return null;
 }
 

@@ -114,7 +114,7 @@ export function modelProbe(
   const hasKey = (source[key] ?? "") !== "";
   if (!hasKey && goesByKey(provider)) return problem(`${model}: no key`, `Set ${key}.`);
   const address = source[addressVariableOf(provider)];
-  const login = hasKey ? `key in ${key}` : "login not known";
+  const login = hasKey ? `key in ${key}` : "login unknown";
   const place = address === undefined || address === "" ? "" : `, at ${address}`;
   return { name: "model", ok: true, detail: `${model}, ${login}${place}`, fix: "" };
 }

@@ -108,7 +108,9 @@ export function runsOf(engine: readonly CheckRun[], reading: Reading | null): Ch
     if (result === null || command.environment === null || seenBy(engine, command) !== null) return [];
     const check = engine.find((run) => isSame(run, command))?.check ?? command.command;
     const { command: line, environment, result: details } = command;
-    return [{ check, command: line, environment, result, exitCode: null, details: `${details} (said by the auditor)` }];
+    return [
+      { check, command: line, environment, result, exitCode: null, details: `${details} (reported by the auditor)` },
+    ];
   });
   return [...engine, ...claimed];
 }

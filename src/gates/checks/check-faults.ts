@@ -76,7 +76,7 @@ function kindWords(kind: FailureKind, known: KnownFailure | undefined): string {
     case "unrelated":
       return "It failed before the work too, and is not a target of this story.";
     case "flaky":
-      return "It gave two answers about the base, so that its failure says nothing of this work.";
+      return "It passed and failed on the same base, so its failure says nothing about this work.";
     case "new":
       return "";
   }

@@ -142,7 +142,7 @@ async function troubleIn(
   const { probe, setup } = environment;
   if (probe !== undefined) {
     const ended = await start(probe, Math.min(PROBE_MS, timeoutMs));
-    if (!isWell(ended)) return trouble("the environment is not there", probe, ended);
+    if (!isWell(ended)) return trouble("the environment is not available", probe, ended);
   }
   if (setup !== undefined && !isSetUp) {
     const ended = await start(setup, timeoutMs);

@@ -100,7 +100,7 @@ export function flakeFinding({ finding }: CheckFault): Finding {
     ...rest,
     severity: "info",
     category: "flaky",
-    message: `${finding.symbol ?? finding.source} gives two answers about one tree`,
+    message: `${finding.symbol ?? finding.source} is flaky: it passed and failed on the same code`,
     detail: detail === undefined ? message : `${message}\n${detail}`,
   });
 }
@@ -109,7 +109,7 @@ export function flakeFinding({ finding }: CheckFault): Finding {
 export function markFlake(fault: CheckFault, known: ReadonlyMap<string, KnownFlake>): CheckFault {
   const flake = known.get(fault.name);
   if (flake === undefined) return fault;
-  const note = `Known to be flaky: it gave two answers about one tree ${flake.times === 1 ? "once" : `${flake.times} times`} before.`;
+  const note = `Known to be flaky: it passed and failed on the same code ${flake.times === 1 ? "once" : `${flake.times} times`} before.`;
   const { detail } = fault.finding;
   return { ...fault, finding: { ...fault.finding, detail: detail === undefined ? note : `${note}\n${detail}` } };
 }

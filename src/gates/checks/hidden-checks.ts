@@ -135,8 +135,7 @@ const hiddenFinding = (count: number): Finding =>
     source: "checks",
     message: "the hidden checks failed",
     detail: countText(count, "failure"),
-    suggestedFix:
-      "Do what the story asks for in general, for inputs that no visible test names. What the hidden checks try is not shown.",
+    suggestedFix: "Solve the general case, for inputs that no visible test names; hidden checks are not shown.",
   });
 
 const HIDDEN_CATEGORY = "hidden-check";

@@ -79,7 +79,7 @@ export function spentOn({ request, asks }: ReviewRun, conversations: readonly Re
 }
 
 export const NO_PARTICULARS =
-  "The reviewer failed the work and, asked for particulars, named nothing that can be acted on. What it said is all there is: do what you can, and say what you did.";
+  "The reviewer failed the work and gave no actionable details, even when asked. Fix what its summary suggests, and report what you changed.";
 
 /** Returns in a few words what a reviewer said that failed the work. */
 export function bestEffortWords({ reading, words }: ReviewerReply): string {

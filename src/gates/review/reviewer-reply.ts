@@ -86,7 +86,7 @@ const FIXES: Readonly<Record<AgentError["kind"], string>> = {
   credit: "add credit, or give the role another agent",
   "rate-limit": "wait for its provider's limit to end, or give the role another agent",
   overloaded: "run again later, or give the role another agent",
-  refused: "give the role another agent, or take out of the story what it refuses",
+  refused: "use another agent for this role, or remove the refused part of the story",
   "context-length": "the work is too big for its model: give the role one with more room, or split the story",
   "bad-request": "fix the role's settings in remand.yaml",
   launch: "install it, or correct its command in remand.yaml",

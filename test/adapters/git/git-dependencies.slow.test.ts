@@ -56,7 +56,7 @@ test("files that an installation generated in the project are copied, and nothin
     expect(existsSync(join(path, "shop/secrets.py"))).toBe(false);
     expect(existsSync(join(path, "shop/own_pb2.py"))).toBe(false);
   }
-  expect(notices.join()).toContain("shop/_speed.so was compiled");
+  expect(notices.join()).toContain("shop/_speed.so is a prebuilt copy");
 });
 
 test("a Go workspace that git ignores is rewritten for the worktree's modules", async () => {

@@ -218,7 +218,7 @@ describe("a damaged file", () => {
       const error = await errorOf(createSqliteJournal(file));
       expect(error).toMatchObject({
         code: "journal-corrupt",
-        message: `${file} is a database, but no journal of Remand's`,
+        message: `${file} is a database, but not a Remand journal`,
       });
     });
   });
@@ -284,7 +284,7 @@ describe("verify finds", () => {
       6,
       "not what was written",
     ],
-    ["a gap in a stream", "UPDATE line SET seq = 99 WHERE position = 8", 8, "line 99 of A stands where 8 belongs"],
+    ["a gap in a stream", "UPDATE line SET seq = 99 WHERE position = 8", 8, "line 8 of A is missing: found line 99"],
   ];
   test.each(cases)("%s", async (_what, sql, position, problem) => {
     await filled(10);

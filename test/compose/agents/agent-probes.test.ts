@@ -112,7 +112,7 @@ describe("a model by its provider's API", () => {
     const local = { OPENAI_COMPATIBLE_BASE_URL: "http://127.0.0.1:11434/v1" };
     expect(probe("openai-compatible/x", local)).toMatchObject({
       ok: true,
-      detail: "openai-compatible/x, login not known, at http://127.0.0.1:11434/v1",
+      detail: "openai-compatible/x, login unknown, at http://127.0.0.1:11434/v1",
     });
   });
 });

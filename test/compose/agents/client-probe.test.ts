@@ -60,7 +60,7 @@ describe("a provider's client is looked at", () => {
     const login = await clientProbe(folder, { ...wish, use: "codex" }, env());
     expect(login).toMatchObject({ ok: true, detail: `0.166.0 (${folder}/codex), logged in using chatgpt` });
     const other = await clientProbe(folder, { use: "codex", args: ["-c", "x=1"], env: [] }, env());
-    expect(other).toMatchObject({ ok: true, detail: expect.stringContaining("login not known") });
+    expect(other).toMatchObject({ ok: true, detail: expect.stringContaining("login unknown") });
   });
 
   test("a missing client, or another program, is reported with how to install it", async () => {
@@ -75,6 +75,6 @@ describe("a provider's client is looked at", () => {
   test("a version that does not report its login is no problem", async () => {
     program("claude", `case "$1" in --version) echo 1.0.0 ;; *) echo "unknown command" >&2; exit 1 ;; esac`);
     const old = await clientProbe(folder, { ...wish, use: "claude" }, env());
-    expect(old).toMatchObject({ ok: true, detail: expect.stringContaining("login not known") });
+    expect(old).toMatchObject({ ok: true, detail: expect.stringContaining("login unknown") });
   });
 });

@@ -308,7 +308,7 @@ describe("a reviewer that is not understood", () => {
     expect(result.exitCode).toBe(0);
     const [, brief] = project.prompts("developer");
     expect(brief).toContain("failed without particulars, even when asked for them");
-    expect(brief).toContain("What it said is all there is");
+    expect(brief).toContain("Fix what its summary suggests");
     expect(brief).toContain("I would not have done it so");
   });
 

@@ -321,7 +321,7 @@ describe("the engine's own runs", () => {
         result: "fail",
         exitCode: null,
         check: "npm test",
-        details: "FAIL (said by the auditor)",
+        details: "FAIL (reported by the auditor)",
       },
     ]);
   });

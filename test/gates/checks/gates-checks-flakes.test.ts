@@ -30,7 +30,7 @@ describe("a failed test run", () => {
           category: "flaky",
           symbol: "a",
           source: "unit",
-          message: "a gives two answers about one tree",
+          message: "a is flaky: it passed and failed on the same code",
         },
       ],
       runs: [
@@ -106,7 +106,7 @@ describe("a known flaky test", () => {
     const plain = await bench.judge([unit(["a"])], { reruns: 1 });
     const marked = await bench.judge([unit(["a"])], { reruns: 1, flakes: flakes([]) });
     expect(marked.findings[0]!.detail).toMatch(
-      /^Known to be flaky: it gave two answers about one tree 3 times before\./,
+      /^Known to be flaky: it passed and failed on the same code 3 times before\./,
     );
     expect(marked.failure).toBe(plain.failure);
   });

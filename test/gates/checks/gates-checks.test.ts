@@ -264,7 +264,7 @@ describe("environments", () => {
     const judgement = await judge(["true", "echo again"], { environments: { gone: { probe } } });
     expect(judgement).toMatchObject({ result: "blocked", findings: [], blocking: [] });
     expect(judgement.runs?.map((run) => run.details)).toEqual(
-      Array(2).fill(`the environment is not there: \`${probe}\` says exit code 7`),
+      Array(2).fill(`the environment is not available: \`${probe}\` says exit code 7`),
     );
     expect(readFileSync(join(folder, "probes"), "utf8")).toBe("x\n");
   });

@@ -196,7 +196,7 @@ describe("a FAIL without details", () => {
       isBestEffort: true,
       findings: [{ category: "unspecified", detail: "it does not feel right" }],
     });
-    expect(judgement.context!.join(" ")).toContain("named nothing that can be acted on");
+    expect(judgement.context!.join(" ")).toContain("gave no actionable details");
     expect(judgement.blocking).toHaveLength(1);
   });
 

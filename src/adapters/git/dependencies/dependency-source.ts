@@ -89,7 +89,7 @@ export async function copyGenerated(
   }
   if (compiled.length > 0)
     onNotice(
-      `${compiled[0]} was compiled in ${source.checkout} and is copied from there: if stories change what it is made of, let the checks build it first`,
+      `${compiled[0]} is a prebuilt copy from ${source.checkout}; if stories change its sources, build it in the checks`,
     );
 }
 

@@ -141,7 +141,7 @@ async function makeClone(making: CloneContext): Promise<CloneNote> {
     const call = createPatientGit({ ...making, root: dirname(folder) });
     const which = branch === undefined ? [] : ["--branch", branch];
     const args = ["clone", "--quiet", "--no-checkout", "--single-branch", "--origin", REMOTE_NAME, ...which];
-    const answer = await call("there is nothing to work on", [...args, "--", login.address, unfinished]);
+    const answer = await call("cannot clone", [...args, "--", login.address, unfinished]);
     if (answer.exitCode !== 0) throw cannotClone(answer.stderr, login.address, branch);
     const git = createGit(unfinished, env);
     const head = await git.ask(["symbolic-ref", "--quiet", "--short", "HEAD"]);
@@ -160,7 +160,7 @@ async function makeClone(making: CloneContext): Promise<CloneNote> {
 }
 
 function cannotClone(words: string, address: string, branch: string | undefined): RemandError {
-  if (!/remote branch .* not found/i.test(words)) return remoteError("there is nothing to work on", address, words);
+  if (!/remote branch .* not found/i.test(words)) return remoteError("cannot clone", address, words);
   return noBranch(address, branch ?? "");
 }
 

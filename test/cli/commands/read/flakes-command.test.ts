@@ -12,7 +12,7 @@ const finding = identifyFinding({
   severity: "info",
   category: "flaky",
   source: "unit",
-  message: "outer > adds gives two answers about one tree",
+  message: "outer > adds is flaky: it passed and failed on the same code",
   file: "test/a.test.ts",
   symbol: "outer > adds",
 });

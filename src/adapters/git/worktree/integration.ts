@@ -41,10 +41,8 @@ export const localTarget = (base: string): TargetBranch => {
 /** Returns the branch that `base` names. Throws for a bare commit, because work cannot be merged into one. */
 async function targetOf({ git, top }: Repository, base: string): Promise<TargetCommit> {
   const name = trimLine((await git.ask(["rev-parse", "--symbolic-full-name", base], { cwd: top })).stdout);
-  const commit = trimLine(
-    (await git.ask(["rev-parse", "--verify", "--quiet", `${base}^{commit}`], { cwd: top })).stdout,
-  );
-  if (name.startsWith("refs/heads/") && commit !== "") return { branch: name.slice("refs/heads/".length), commit };
+  const tip = trimLine((await git.ask(["rev-parse", "--verify", "--quiet", `${base}^{commit}`], { cwd: top })).stdout);
+  if (name.startsWith("refs/heads/") && tip !== "") return { branch: name.slice("refs/heads/".length), commit: tip };
   throw new RemandError(
     "workspace-broken",
     `${base} is not on a branch, so there is nothing to merge into`,

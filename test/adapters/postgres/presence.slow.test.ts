@@ -179,7 +179,7 @@ describe("workers of one journal", () => {
     const there = present("a@1");
     await until(() => there.isConnected());
     // Several beats long, so that a late beat does not count as the last.
-    await expect(claimName(pool, "a", 4000)).rejects.toThrow("a worker called a works already");
+    await expect(claimName(pool, "a", 4000)).rejects.toThrow("a worker named a is already running");
     await claimName(pool, "b", 1000);
     await server.sql("INSERT INTO remand.worker (id, name, backend) VALUES ('c@1', 'c', 0)", url);
     await claimName(pool, "c", 1000);

@@ -15,9 +15,10 @@ import { REWORKS } from "./rework-rows.ts";
 import { RUNNERS } from "./runner-rows.ts";
 import { SETTINGS } from "./settings-rows.ts";
 import { SOURCES } from "./source-rows.ts";
+import { TABLE_ATTACKS, TABLE_HONEST } from "./table-rows.ts";
 
 /** Everything that must be accepted at once. */
-export const HONEST: readonly Row[] = [...HONEST_FIXES, ...HONEST_TESTS, ...HONEST_PROJECTS];
+export const HONEST: readonly Row[] = [...HONEST_FIXES, ...HONEST_TESTS, ...HONEST_PROJECTS, ...TABLE_HONEST];
 
 /** Everything that must be refused. */
 export const ATTACKS: readonly Row[] = [
@@ -33,5 +34,6 @@ export const ATTACKS: readonly Row[] = [
   ...OUTSIDE,
   ...RECORDS,
   ...COMPARISONS,
+  ...TABLE_ATTACKS,
   ...REWORKS,
 ];

@@ -188,8 +188,8 @@ async function ignoresItsValues(
 }
 
 /**
- * Returns the lines of a test: of all tests with its title, else of the function that it is a row of
- * (`TestAdd/negative`), else the whole file.
+ * The lines of the test itself: of all tests with its title, else of the function or the title that it is a row of
+ * (`TestAdd/negative`, `test_add[2-1]`, `adds %i and %i`), and of the whole file where none is found.
  */
 export function linesOf(
   path: string,
@@ -200,10 +200,11 @@ export function linesOf(
   const title = titles.at(-1) ?? target;
   const short = title.replace(/^.*(?:::|\.)/, "");
   const { symbols } = readSymbols(text, path);
-  const [outer] = title.split("/");
   const titled = symbols.filter(({ name }) => name === title || name === short);
-  const named = titled.length > 0 ? titled : symbols.filter(({ name }) => name === outer);
-  // Of several tests with the title, the one with the most of the groups and classes in the target's name.
+  const outer = tableOf(title);
+  const table = symbols.filter(({ name }) => name === outer || name === tableOf(short));
+  const named = titled.length > 0 ? titled : table.length > 0 ? table : symbols.filter(isTemplateOf(title));
+  // Of tests with one title, it is the one in most of the groups and classes that its name tells.
   const groups = [...titles.slice(0, -1), ...title.split(/::|\./).slice(0, -1)];
   const depthOf = (test: CodeSymbol): number =>
     groups.filter((group) => symbols.some((each) => each.name === group && isInside(test, each))).length;
@@ -214,6 +215,22 @@ export function linesOf(
     isCertain: own.length === 1 && titled.length > 0,
   };
 }
+
+/** The function that a test is a row of. */
+const tableOf = (title: string): string => /^[^/[]*/.exec(title)![0];
+
+/** What stands for a value in the title of a table's rows. */
+const VALUE = /%[a-z#]|\$\{[^}]*\}|\$[\w.]+/i;
+
+/** Is this the title of the table, with values in place of its marks? */
+const isTemplateOf =
+  (title: string) =>
+  ({ name, kind }: CodeSymbol): boolean => {
+    const parts = name.split(VALUE);
+    if (kind !== "test" || parts.length < 2 || parts.join("").trim() === "") return false;
+    const pattern = parts.map((part) => part.replaceAll(/[^\w\s]/g, "\\$&")).join(".*");
+    return new RegExp(`^${pattern}$`, "s").test(title);
+  };
 
 const isInside = (inner: CodeSymbol, outer: CodeSymbol): boolean =>
   outer.start <= inner.start && inner.end <= outer.end;

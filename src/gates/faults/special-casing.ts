@@ -3,6 +3,7 @@ import { isCodeFile } from "../../parse/code/symbols-mask.ts";
 import { conditionsIn, testScripts } from "../../parse/code/manifests.ts";
 import type { PinnedContext } from "../pinned/pinned-run.ts";
 import { productRule } from "./fault-bench.ts";
+import { linesOf } from "./planted-faults.ts";
 
 /** How many lines of code are looked at together. */
 const WINDOW = 4;
@@ -13,6 +14,8 @@ interface ChangedCode {
   readonly lines: readonly string[];
   /** Whether the line is new. */
   readonly isNew: (line: string) => boolean;
+  /** The values that the file held before. */
+  readonly valuesBefore: ReadonlySet<string>;
 }
 
 /** Returns the product code that the work changed. */
@@ -22,7 +25,8 @@ export async function changedCode({ options, request, changed }: PinnedContext):
   for (const path of changed.filter(productRule(options))) {
     const now = await options.workspace.fileAt(story.id, tree, path);
     const before = new Set(((await options.workspace.fileAt(story.id, base, path)) ?? "").split("\n"));
-    if (now !== null) files.push({ path, lines: now.split("\n"), isNew: (line) => !before.has(line) });
+    const valuesBefore = new Set([...before].flatMap(allValuesIn));
+    if (now !== null) files.push({ path, lines: now.split("\n"), isNew: (line) => !before.has(line), valuesBefore });
   }
   return files;
 }
@@ -43,14 +47,50 @@ export async function hardCodedNotes(
     const text = from === null ? null : await options.workspace.fileAt(request.story.id, request.base, from);
     const cases = casesIn(text ?? "");
     const answers = answersIn(text ?? "");
+    const single = singleValues(from, text ?? "", test);
     for (const file of code) {
       const line = lineWithAll(file, cases, answers);
-      if (line === null) continue;
-      notes.push(`hard-coded answer? ${file.path}:${line} holds the input and the expected value of ${test}`);
+      const one = line === null ? lineWithOne(file, single) : null;
+      if (line === null && one === null) continue;
+      const holds =
+        one === null
+          ? `${line} holds the input and the expected value`
+          : `${one.line} newly holds ${one.value}, a value`;
+      notes.push(`hard-coded answer? ${file.path}:${holds} of ${test}`);
       break;
     }
   }
   return [...new Set(notes)];
+}
+
+/** Values of the target's own lines, or of its title as a row of a table, that code does not hold by chance. */
+function singleValues(path: string | null, text: string, test: string): ReadonlySet<string> {
+  const own = linesOf(path ?? "", text, test);
+  const lines = own.isCertain ? text.split("\n").filter((_, at) => own.has(at + 1)) : [];
+  const row = test.slice(test.lastIndexOf(" > ") + 3).replace(/^[^[]*/, "");
+  const values = lines.flatMap((line) => allValuesIn(line.replace(TITLE, "")));
+  return new Set([...values, ...numbersIn(row.replaceAll("-", " "))].filter(isRare));
+}
+
+/** A number that is neither short, nor round, nor a power of two; or a text that tells something. */
+const isRare = (value: string): boolean =>
+  /^-?\d[\d_]*(?:\.\d+)?$/.test(value)
+    ? value.replaceAll(/\D/g, "").length >= SHORTEST_NUMBER && !isRound(Math.abs(Number(value.replaceAll("_", ""))))
+    : TELLING.test(value);
+
+const SHORTEST_NUMBER = 3;
+const isRound = (value: number): boolean => value % 100 === 0 || Number.isInteger(Math.log2(value));
+
+/** The first changed line that holds one of these values, which the file did not hold before. */
+function lineWithOne(
+  { lines, isNew, valuesBefore }: ChangedCode,
+  values: ReadonlySet<string>,
+): { readonly line: number; readonly value: string } | null {
+  for (const [at, line] of lines.entries()) {
+    const value = !isNew(line) || COMMENT.test(line) ? undefined : allValuesIn(line).find((each) => values.has(each));
+    if (value !== undefined && !valuesBefore.has(value)) return { line: at + 1, value };
+  }
+  return null;
 }
 
 /** Returns the test file that a check's command names, if any: such a check is itself the target. */

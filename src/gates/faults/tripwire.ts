@@ -14,6 +14,8 @@ export interface Tripwire {
   readonly isTarget: boolean;
   /** Whether the target fails with another message because of the fault. */
   readonly isTelling?: true;
+  /** What it says is not what its comparison says of another value: the fault may be an error for every test. */
+  readonly isError?: true;
 }
 
 /** What is known of some tests at the base. */
@@ -105,9 +107,12 @@ export async function findTripwires(
     const turned = steady.find((test) => tried.at(-1)!.ran?.failed.has(test) === true);
     if (turned !== undefined) green ??= { test: turned, fault, isTarget: false };
     const noticed = red.map((test) => noticedBy(test, tried, plain)).find((each) => each !== null) ?? null;
-    if (noticed !== null && (!noticed.isTelling || (await isSteady(noticed.test)))) target ??= noticed;
-    if (red.length > 0 ? target !== null : green !== null) break;
-    // If a fault makes a target pass, the target depends on that line, so try other faults of the line first.
+    if (noticed !== null && (!noticed.isTelling || (await isSteady(noticed.test)))) {
+      if (noticed.isError !== true) target = noticed;
+      else target ??= noticed;
+    }
+    if (red.length > 0 ? target !== null && target.isError !== true : green !== null) break;
+    // Where a fault makes a target pass, others of the same line are what it notices.
     if (red.some((test) => tried.at(-1)!.ran?.passed.has(test) === true)) open = sameLineFirst(open, fault);
   }
   return {
@@ -137,14 +142,24 @@ const sameLineFirst = (faults: readonly Fault[], line: Fault): Fault[] => [
 /** Returns the fault which shows that a target, which fails at the base, depends on a line. */
 function noticedBy(test: string, tried: readonly TriedFault[], plain: FaultRun): Tripwire | null {
   const red = tried.filter(({ ran }) => ran?.failed.has(test) === true);
-  const other = red.find(({ ran }) => ran!.failed.get(test) !== plain.failed.get(test));
-  if (other !== undefined) return { test, fault: other.fault, isTarget: true, isTelling: true };
+  const message = plain.failed.get(test) ?? "";
+  const telling = red.filter(({ ran }) => ran!.failed.get(test) !== message);
+  const compared = telling.find(({ ran }) => isSameButValues(ran!.failed.get(test)!, message));
+  if (compared !== undefined) return { test, fault: compared.fault, isTarget: true, isTelling: true };
   const passing = tried.filter(({ ran }) => ran?.passed.has(test) === true);
   const beside = red.find(({ fault }) => passing.some((each) => isSameLine(each.fault, fault)));
-  return beside === undefined ? null : { test, fault: beside.fault, isTarget: true };
+  if (beside !== undefined && !telling.includes(beside)) return { test, fault: beside.fault, isTarget: true };
+  const [error] = telling;
+  return error === undefined ? null : { test, fault: error.fault, isTarget: true, isTelling: true, isError: true };
 }
 
-/** Returns the edit that plants a fault; `null` if its line has changed. */
+/** Two messages of one comparison: only texts and numbers in them differ. */
+export const isSameButValues = (one: string, other: string): boolean => withoutValues(one) === withoutValues(other);
+
+const withoutValues = (said: string): string =>
+  said.replaceAll(/(["'`])(?:(?!\1)[^\n])*\1/g, "").replaceAll(/[^\p{L}]+/gu, " ");
+
+/** The edit that plants a fault; `null` where its line is not there as it was. */
 export function plantFault(
   bench: FaultBench,
   fault: Pick<Fault, "path" | "line" | "before" | "after">,
@@ -153,121 +168,19 @@ export function plantFault(
   return text === null ? null : { path: fault.path, text };
 }
 
-export type TripwireVerdict =
-  /** The test detected the fault, as at the base. */
-  | { readonly type: "noticed" }
-  /** The line no longer exists, or the program does not load with the fault. */
-  | { readonly type: "unknown" }
-  /** The test passes in spite of the fault. `isRun`: the test is shown to run the line. */
-  | { readonly type: "ignored"; readonly isRun: boolean; readonly ran: FaultRun };
-
-/** Plants the fault in the work: the test that detected it at the base must still detect it. */
-export async function tryTripwire(
-  work: PinnedContext,
-  bench: FaultBench,
-  unit: TestUnit,
-  { test, fault }: Tripwire,
-  { messages }: BaseFaults,
-): Promise<TripwireVerdict> {
-  const edit = plantFault(bench, fault);
-  if (edit === null) return { type: "unknown" };
-  const ran = await bench.run(unit.file, edit);
-  if (ran.failed.has(test)) return { type: "noticed" };
-  if (!ran.passed.has(test) || work.control.signal.aborted) return { type: "unknown" };
-  const again = await bench.run(unit.file, edit);
-  if (!again.passed.has(test)) return { type: again.failed.has(test) ? "noticed" : "unknown" };
-  const others = await otherFaults(work, bench, unit, { test, fault, message: messages[test] ?? null });
-  const isRun = others.isNoticed ? false : await runsLine(bench, unit, [test], fault);
-  if (others.isNoticed)
-    return (await isBypassed(work, bench, unit, { test, fault, message: messages[test] ?? null }))
-      ? { type: "ignored", isRun, ran: again }
-      : { type: "noticed" };
-  // A line that no test runs any more shows nothing, and one undetected fault is not enough.
-  return isRun || others.ignored > 0 ? { type: "ignored", isRun, ran: again } : { type: "unknown" };
-}
-
-/** How many added files are removed, one at a time. */
-const MOST_ADDED = 3;
-
-/**
- * Whether a target passes only because of an added file that its imports resolve to first, so that its old code no
- * longer runs. Without the file the target loads and fails with the base's message: nothing else leads to the new code.
- */
-async function isBypassed(
-  { options, request, changed }: PinnedContext,
-  bench: FaultBench,
-  unit: TestUnit,
-  { test, fault, message }: { readonly test: string; readonly fault: Fault; readonly message: string | null },
-): Promise<boolean> {
-  if (message === null || fault.probes.length === 0) return false;
-  const added: string[] = [];
-  for (const path of reachedCode(bench, unit.from, options).filter((each) => changed.includes(each)))
-    if ((await options.workspace.fileAt(request.story.id, request.base, path)) === null) added.push(path);
-  for (const path of added.slice(0, MOST_ADDED)) {
-    const { failed } = await bench.run(unit.file, null, [path]);
-    if (failed.get(test) === message) return !(await runsLine(bench, unit, [test], fault));
-  }
-  return false;
-}
-
-/** How many other faults are tried before a test counts as one that cannot fail. */
-const MOST_OTHERS = 5;
-
-/** Tries other faults. If the work made the line unused, the test detects another fault. */
-async function otherFaults(
-  { options, request, changed }: PinnedContext,
-  bench: FaultBench,
-  unit: TestUnit,
-  { test, fault: known, message }: { readonly test: string; readonly fault: Fault; readonly message: string | null },
-): Promise<{ readonly isNoticed: boolean; readonly ignored: number }> {
-  const text = unit.from === null ? "" : (bench.text(unit.from) ?? "");
-  const reached = reachedCode(bench, unit.from, options);
-  const order = [
-    ...reached.filter((path) => changed.includes(path)),
-    ...reached.filter((path) => !changed.includes(path)),
-  ];
-  const all = faultsFor(bench, order, text).filter(
-    ({ path, before, after }) => path !== known.path || before !== known.before || after !== known.after,
-  );
-  const atBase = await options.workspace.fileAt(request.story.id, request.base, known.path);
-  const faults = nearestFirst(all, known, new Set(atBase?.split("\n")));
-  let ignored = 0;
-  for (const fault of faults.slice(0, MOST_OTHERS)) {
-    const ran = await bench.run(unit.file, plantFault(bench, fault));
-    const said = ran.failed.get(test);
-    // With a fault that only undoes the work, a target fails with the base's message again.
-    if (said !== undefined && said !== message) return { isNoticed: true, ignored };
-    if (ran.passed.has(test)) ignored++;
-  }
-  return { isNoticed: false, ignored };
-}
-
-/**
- * A fix can make one fault equal to no fault. The test runs the lines around it, so faults there show best whether the
- * test can fail. Lines that the work wrote come later, because a cheat may have placed them.
- */
-function nearestFirst(faults: readonly Fault[], known: Fault, atBase: ReadonlySet<string>): readonly Fault[] {
-  const distance = ({ path, line, before }: Fault): number =>
-    path === known.path && atBase.has(before) ? Math.abs(line - known.line) : Infinity;
-  // Ties, and faults far away, stay in the order in which they are worth a run.
-  return faults.toSorted((a, b) => (distance(a) === distance(b) ? 0 : distance(a) - distance(b)));
-}
-
-/**
- * Whether one of the tests runs this line. An error on the line makes such a test fail, whatever its result is used
- * for.
- */
+/** Does one of the tests run this line? An error there makes it fail, whatever becomes of the line's result. */
 export async function runsLine(
   bench: FaultBench,
   unit: TestUnit,
   tests: readonly string[],
   fault: Fault,
+  isError: (said: string) => boolean = () => true,
 ): Promise<boolean> {
   for (const after of fault.probes) {
     const edit = plantFault(bench, { ...fault, after });
     if (edit === null) continue;
     const { failed } = await bench.run(unit.file, edit);
-    if (tests.some((test) => failed.has(test))) return true;
+    if (tests.some((test) => failed.has(test) && isError(failed.get(test)!))) return true;
   }
   return false;
 }

@@ -13,14 +13,8 @@ import { type BaseRuns, openBaseRuns, passedAtBase } from "./base-faults.ts";
 import { type FaultBench, LEAST_RUN_MS, openBench, testFileOf, productRule, reachedCode } from "./fault-bench.ts";
 import { changedCode, hardCodedNotes, testFileInCommand, testedWordsNotes } from "./special-casing.ts";
 import { type FaultVerdict, contestedByValues, fileOf, isOf, plantFaults, targetsIn } from "./planted-faults.ts";
-import {
-  type BaseFaults,
-  type TestUnit,
-  type TimeLimit,
-  type TripwireVerdict,
-  tryTripwire,
-  unitOf,
-} from "./tripwire.ts";
+import { type BaseFaults, type TestUnit, type TimeLimit, unitOf } from "./tripwire.ts";
+import { type TripwireVerdict, tryTripwire } from "./try-tripwire.ts";
 import { passesWithOtherValues } from "./compared-copies.ts";
 import { passesWithWrongValue } from "./wrong-expectation.ts";
 
@@ -145,7 +139,7 @@ async function heldToFaults(
     for (const [at, tripwire] of known.tripwires.entries()) {
       if (!(isFree && at === 0) && !time.hasTime(unit)) break;
       const verdict = await tryTripwire(work, bench, unit, tripwire, known);
-      if (verdict.type === "noticed") shown.add(unit.file);
+      if (verdict.type === "noticed" && tripwire.isError !== true) shown.add(unit.file);
       if (verdict.type !== "ignored" || work.control.signal.aborted) continue;
       // Run the base again before rejecting: the test must still detect the fault there.
       if (!(await base.isNoticed(unit, tripwire))) continue;

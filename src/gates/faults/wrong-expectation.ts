@@ -84,8 +84,11 @@ async function nextEdit(
 ): Promise<{ readonly edit: Edit; readonly text: string; readonly ran: FaultRun; readonly called: string } | null> {
   const { work, bench, unit, time, from, test } = search;
   const own = linesOf(from, text, test);
+  // The values of a table's row stand where the table does, and in the row's title.
+  const title = test.slice(test.lastIndexOf(" > ") + 3);
+  const isOfRow = (value: string): boolean => !own.isCertain && value.length > 1 && title.includes(value);
   const places = literalsIn(text)
-    .filter(({ line, value }) => own.has(line) && said.includes(value))
+    .filter(({ line, value }) => (own.has(line) || isOfRow(value)) && said.includes(value))
     .toReversed()
     // If the target's lines are unknown, prefer long values, because short ones occur in many tests.
     .toSorted((a, b) => (own.isCertain ? 0 : b.value.length - a.value.length));
@@ -93,7 +96,8 @@ async function nextEdit(
   for (const [at, place] of places.slice(0, MOST_PLACES).entries()) {
     if (work.control.signal.aborted || (at > 0 && !time.hasTime(unit))) return null;
     if (!(await isExpected(search, text, place, said))) continue;
-    for (const value of valuesLike(place, said)) {
+    // A row's own title is no value that was given.
+    for (const value of valuesLike(place, said.replaceAll(title, ""))) {
       const changed = put(text, place, value);
       const ran = await run(changed);
       const edit = { path: from, line: place.line, ...lineOf(text, changed, place.line) };
@@ -121,8 +125,14 @@ async function isExpected(search: Search, text: string, place: Literal, said: st
 const isSame = (now: string, before: string, value: string, was: string): boolean =>
   bare(now.replaceAll(value, was)) === bare(before);
 
-/** Returns a message without the marks that runners print around values. */
-const bare = (said: string): string => normalisedMessage(said).replace(/[^\p{L}\p{N}]+/gu, " ");
+/** Without what runners draw below and beside values. */
+const bare = (said: string): string =>
+  normalisedMessage(said.replaceAll(POINTERS, ""))
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+
+/** Lines that point at letters of the line above, as pytest and unittest print them: `E   ?     ^^`. */
+const POINTERS = /^[ \t]*E?[ \t]*\?[ \t+^-]*$/gm;
 
 /** Returns a test's message; if the runner reports only its name, the check's output. */
 export async function saidIn({ work, test }: Pick<Search, "work" | "test">, ran: FaultRun): Promise<string> {

@@ -305,6 +305,26 @@ test("a table's row with its values in its title is run with the base's value un
   expect((await judged({ base, work: FIX, suite, targets: [target] })).judgement.contested).toBeUndefined();
 });
 
+test("a row of a table that stands apart from the test is asked for the base's value too", async () => {
+  const base = {
+    ...BASE,
+    "test/cart.test.js":
+      'const ROWS = [[20, 10, 30]];\n\ntest.each(ROWS)("adds %d", (a, b, c) => equal(add(a, b), c));\n',
+  };
+  const suite: Suite = (files) => {
+    const text = files["test/cart.test.js"]!;
+    const [a, b, c] = text.match(/\d+/g)!;
+    const said = says(files["src/cart.js"]!, `add(${a}, ${b}), ${c}`);
+    const isWide = files["lib/same.js"]!.includes("wide") && said === "10 is not 30";
+    return { [`test/cart.test.js > adds ${a}-${b}-${c}`]: isWide ? null : said, [OTHER]: null };
+  };
+  const target = "test/cart.test.js > adds 20-10-30";
+  const wide = { "lib/same.js": "export const same = (a, b) => wide(a, b);\n" };
+  const { judgement } = await judged({ base, work: wide, suite, targets: [target] });
+  expect(judgement.contested).toEqual([{ test: target, why: "cannot-fail", file: "test/cart.test.js" }]);
+  expect((await judged({ base, work: FIX, suite, targets: [target] })).judgement.contested).toBeUndefined();
+});
+
 describe("work that adds a file which the target's imports resolve to before its old code", () => {
   const text = TEST.replace("cart.js", "cart");
   const base = { ...BASE, "src/cart/index.js": BASE["src/cart.js"], "test/cart.test.js": text } as Record<
@@ -406,6 +426,19 @@ describe("a check whose tripwire shows nothing about the work", () => {
     const { judgement } = await judged({ base, work, suite, targets: [] });
     expect(judgement.result).toBe("pass");
     expect([judgement.contested, judgement.notes]).toEqual([undefined, ["no test shows this change"]]);
+  });
+
+  test("passes where the target runs the line no more, and notices that a fault takes the work back", async () => {
+    const work = { "src/cart.js": `${BASE["src/cart.js"]}export const isNew = () => 10 < 20;\n` };
+    const suite: Suite = (files) => {
+      const [old = "", added = ""] = files["src/cart.js"]!.split("\n");
+      const said = added.includes("remand") ? "ReferenceError" : added === "" ? says(old) : "1 is not 3";
+      const right = says("=> a + b", files["test/cart.test.js"]);
+      return { [TARGET]: added.includes("10 < 20") ? right : said, [OTHER]: null };
+    };
+    const { judgement } = await judged({ work, suite });
+    expect(judgement.result).toBe("pass");
+    expect(judgement.contested).toBeUndefined();
   });
 
   test("passes if the fix makes the fault equal to no fault and the test detects one on a line beside it", async () => {
@@ -601,6 +634,23 @@ describe("a check that can no longer fail", () => {
     expect(judgement.result).toBe("fail");
   });
 
+  test("is refused where the first fault that the target noticed is an error, which still is one", async () => {
+    const base = { ...BASE, "src/cart.js": "export const add = (a, b) => (a - b) * one(7);\n" };
+    const suite: Suite = (files) => {
+      const text = files["src/cart.js"]!;
+      const said = text.includes("(a - b) * one(7)")
+        ? "1 is not 3"
+        : text.includes("a - b") && !text.includes("remand")
+          ? "5 is not 3"
+          : "TypeError: broken";
+      const isQuiet = files["lib/same.js"]!.includes("undefined") && !said.includes("Error");
+      return { [TARGET]: isQuiet ? null : said, [OTHER]: null };
+    };
+    const { judgement } = await judged({ base, work, suite });
+    expect(judgement.result).toBe("fail");
+    expect(judgement.findings[0]?.message).toContain(`${TARGET} can no longer fail`);
+  });
+
   test("is rejected without a target too", async () => {
     const good = { ...base, ...FIX };
     const { judgement } = await judged({ base: good, work, suite: disarmed, targets: [] });
@@ -669,6 +719,24 @@ test("code with the test's input and expected result gets a note, and passes", a
   expect(judgement.notes).toEqual([
     `hard-coded answer? src/cart.js:1 holds the input and the expected value of ${TARGET}`,
   ]);
+});
+
+describe("code that newly holds one value of the target alone", () => {
+  const base = { ...BASE, "test/cart.test.js": TEST.replace("2, 1), 3", "207, 101), 308") };
+  const noteOf = async (body: string) => {
+    const { judgement } = await judged({ base, work: { "src/cart.js": `export const add = (a, b) => ${body};\n` } });
+    return judgement.notes;
+  };
+
+  test("is noted, where the value is none that code holds by chance", async () => {
+    expect(await noteOf("a - b === 106 ? 308 : a - b")).toEqual([
+      `hard-coded answer? src/cart.js:1 newly holds 308, a value of ${TARGET}`,
+    ]);
+  });
+
+  test("is not noted of other values", async () => {
+    expect(await noteOf("a + b + 1000 - 1000")).toBeUndefined();
+  });
 });
 
 test("a key with the test's inputs gets a note with its result", async () => {
@@ -747,6 +815,18 @@ describe("a target whose values make no difference", () => {
     const text =
       "func TestAdd(t *testing.T) {\n\tt.Run(name, check)\n}\n\nfunc BenchmarkAdd(b *testing.B) {\n\tadd(2, 1)\n}\n";
     const own = linesOf("cart_test.go", text, "cart_test.go > TestAdd/negative_numbers");
+    expect([own.has(2), own.has(6), own.isCertain]).toEqual([true, false, false]);
+  });
+
+  test.each([
+    ["tests/test_cart.py", "def test_add(a, b):\n    check(a)\n\n\ndef test_other():\n    check(2)\n", "test_add[2-1]"],
+    [
+      "cart.test.js",
+      'test.each(rows)("adds %i and $b", (a, b) => {\n  check(a);\n});\n\ntest("other", () => {\n  check(2);\n});\n',
+      "adds 2 and 1",
+    ],
+  ])("is told from other tests of %s where it is a row of a table", (path, text, title) => {
+    const own = linesOf(path, text, `${path} > ${title}`);
     expect([own.has(2), own.has(6), own.isCertain]).toEqual([true, false, false]);
   });
 

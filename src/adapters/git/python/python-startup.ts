@@ -33,7 +33,7 @@ def _lead():
         return best
 
     def led(path):
-        """The same file of the own place, or None where the path leads nowhere else."""
+        """Return the same file in this worktree, or None if the path leads to no other checkout."""
         real = os.path.realpath(str(path))
         parts = real.split(os.sep)
         if "site-packages" in parts or "dist-packages" in parts or real.endswith(".zip"):
@@ -109,7 +109,7 @@ def names_any(file, others):
 
 
 def lead_folder(folder, led, links):
-    """Links to packages, and paths to places that are gone: Python has left those out already."""
+    """Redirect links to packages, and paths to missing folders, which Python has left out already."""
     try:
         entries = list(os.scandir(folder))
     except OSError:
@@ -152,7 +152,7 @@ class Links:
 
 
 class Closed:
-    """A finder that we cannot turn. What it finds in the place itself, or in no place at all, is as it was."""
+    """A finder that cannot be redirected. It may find files of this worktree, or of no checkout; others are refused."""
 
     def __init__(self, finder, led, own):
         self.finder, self.led, self.own = finder, led, own
@@ -169,7 +169,7 @@ class Closed:
 
 
 class Lost:
-    """Says why a module is missing whose folder is not in this place (what a build made is not in git)."""
+    """Explain why a module is missing: its folder is not in this worktree (build output is not in git)."""
 
     def __init__(self, paths, own):
         self.paths, self.own = paths, own
@@ -185,7 +185,7 @@ class Lost:
 
 
 def _next():
-    """Only one module can be called so; whichever would have been read without this one is read too."""
+    """Load the sitecustomize module that Python would have loaded without this one: only one can have the name."""
     from importlib.machinery import PathFinder
     here = os.path.dirname(os.path.abspath(__file__))
     spec = PathFinder.find_spec("sitecustomize", [each for each in sys.path if each != here])
@@ -202,7 +202,7 @@ if sys.version_info >= (3, 6):
         try:
             _lead()
         except Exception as error:
-            # Python would go on without us, and import who knows what.
+            # Python would continue without redirects, and could import the wrong files.
             text = "remand: what is installed for this Python cannot be led to %s: %s: %s\\n"
             sys.stderr.write(text % (os.environ["REMAND_PLACE"], type(error).__name__, error))
             sys.stderr.flush()

@@ -210,8 +210,9 @@ export function linesOf(
     groups.filter((group) => symbols.some((each) => each.name === group && isInside(test, each))).length;
   const depth = Math.max(...named.map(depthOf));
   const own = named.filter((test) => depthOf(test) === depth);
+  const ranges = own.length > 0 ? own : tablesOf(text, title);
   return {
-    has: (line) => own.length === 0 || own.some(({ start, end }) => start <= line && line <= end),
+    has: (line) => ranges.length === 0 || ranges.some(({ start, end }) => start <= line && line <= end),
     isCertain: own.length === 1 && titled.length > 0,
   };
 }
@@ -226,11 +227,27 @@ const VALUE = /%[a-z#]|\$\{[^}]*\}|\$[\w.]+/i;
 const isTemplateOf =
   (title: string) =>
   ({ name, kind }: CodeSymbol): boolean => {
-    const parts = name.split(VALUE);
-    if (kind !== "test" || parts.length < 2 || parts.join("").trim() === "") return false;
-    const pattern = parts.map((part) => part.replaceAll(/[^\w\s]/g, "\\$&")).join(".*");
-    return new RegExp(`^${pattern}$`, "s").test(title);
+    return kind === "test" && isTemplate(name, title);
   };
+
+function isTemplate(name: string, title: string): boolean {
+  const parts = name.split(VALUE);
+  if (parts.length < 2 || parts.join("").trim() === "") return false;
+  const pattern = parts.map((part) => part.replaceAll(/[^\w\s]/g, "\\$&")).join(".*");
+  return new RegExp(`^${pattern}$`, "s").test(title);
+}
+
+/** Where a table is longer than a line, its title stands behind it: `])("adds %i", …`. The lines up to its end. */
+function tablesOf(text: string, title: string): readonly { readonly start: number; readonly end: number }[] {
+  const lines = text.split("\n");
+  return lines.flatMap((line, at) => {
+    const isTitle = [...line.matchAll(/(["'`])((?:(?!\1).)+)\1/g)].some(([, , name]) => isTemplate(name!, title));
+    if (!isTitle) return [];
+    const indent = line.search(/\S/);
+    const end = lines.findIndex((each, next) => next > at && each.trim() !== "" && each.search(/\S/) <= indent);
+    return [{ start: at + 1, end: end < 0 ? lines.length : end + 1 }];
+  });
+}
 
 const isInside = (inner: CodeSymbol, outer: CodeSymbol): boolean =>
   outer.start <= inner.start && inner.end <= outer.end;

@@ -825,6 +825,7 @@ describe("a target whose values make no difference", () => {
       'test.each(rows)("adds %i and $b", (a, b) => {\n  check(a);\n});\n\ntest("other", () => {\n  check(2);\n});\n',
       "adds 2 and 1",
     ],
+    ["cart.test.js", '])("adds %i", (a) => {\n  check(a);\n});\n\ntest("other", () => {\n  check(2);\n});\n', "adds 2"],
   ])("is told from other tests of %s where it is a row of a table", (path, text, title) => {
     const own = linesOf(path, text, `${path} > ${title}`);
     expect([own.has(2), own.has(6), own.isCertain]).toEqual([true, false, false]);

@@ -87,8 +87,11 @@ export function evidenceOf(brief: Brief, pen: BriefWriter): BriefPiece {
  * its log shows more.
  */
 function isRead(gate: GateName, required: readonly Finding[]): boolean {
+  const { refusesByRule, runsTests } = GATE_REGISTRY[gate];
+  // The output of rules that read the diff is the list of findings, once more.
+  if (refusesByRule && required.length > 0) return true;
   return (
-    GATE_REGISTRY[gate].runsTests &&
+    runsTests &&
     required.some(({ detail, category, file }) => !!detail || (file !== undefined && TOOLS.has(category))) &&
     required.every(({ category }) => category !== "check")
   );

@@ -1,4 +1,4 @@
-import { countText, plural } from "../../stdx/plain-text.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import type { GateName, Judgement } from "../../core/gates/gate.ts";
 import type { EscalationId, StoryId } from "../../core/events/ids.ts";
 import type { Actor, Phase, Status } from "../../core/stories/story.ts";
@@ -129,13 +129,6 @@ const URGENCY: readonly (Status | "stuck" | "paused")[] = [
 ];
 
 type AttemptCounts = Pick<BoardRow, "attempt" | "attempts" | "attemptLimit">;
-
-/** `attempt 2/15`; if some attempts do not count, `attempt 4 (2/15 count)`. Empty before the first. */
-export function attemptText(row: AttemptCounts): string {
-  if (row.attempt === 0) return "";
-  const count = attemptCount(row);
-  return `attempt ${row.attempt === row.attempts ? count : count.replace(/\)$/, ` ${plural(row.attempts, "counts", "count")})`)}`;
-}
 
 /** `2/15`; if some attempts do not count, `4 (2/15)`. Empty before the first. */
 export function attemptCount({ attempt, attempts, attemptLimit }: AttemptCounts): string {

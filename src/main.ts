@@ -28,17 +28,27 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
     import("./cli/program.ts"),
     import("./cli/command-table.ts"),
     realEnvironment(),
-  ]).catch(notLoaded);
+  ]).catch(reportStartFailure);
   // Node ends by itself with this exit code: `process.exit` would cut off output that is still being written to a pipe.
   process.exitCode = await runProgram(argv, environment, COMMANDS);
 }
 
-/** Not imported: the module that reports errors could not be loaded either. */
-function notLoaded(error: NodeJS.ErrnoException): never {
-  if (error.code !== "EMFILE" && error.code !== "ENFILE") throw error;
-  const limit = "Raise the limit of open files (ulimit -n 4096), and run the same command again.";
-  process.stderr.write(`remand: too many files are open to start: ${error.message}\n  ${limit}\n`);
+/** Reports why nothing could start. Not imported: the module that reports errors could not be loaded either. */
+function reportStartFailure(error: NodeJS.ErrnoException): never {
+  const [fact, fix] = startFailure(error) ?? [];
+  if (fact === undefined) throw error;
+  process.stderr.write(`remand: ${fact}\n  ${fix}\n`);
   process.exit(1);
+}
+
+function startFailure({ code, syscall, message }: NodeJS.ErrnoException): readonly [fact: string, fix: string] | null {
+  if (syscall === "uv_cwd")
+    return ["the current folder does not exist any more", "Go to a folder that exists (cd ~), and run it there."];
+  if (code === "EMFILE" || code === "ENFILE") {
+    const fix = "Raise the limit of open files (ulimit -n 4096), and run the same command again.";
+    return [`too many files are open to start: ${message}`, fix];
+  }
+  return null;
 }
 
 async function realEnvironment(): Promise<ProgramEnvironment> {

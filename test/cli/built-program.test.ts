@@ -51,6 +51,19 @@ describe("the built program", () => {
     expect(ran.stderr).not.toContain("zod");
   });
 
+  test("reports that the current folder was deleted", () => {
+    const ran = spawnSync(
+      "sh",
+      ["-c", 'd=$(mktemp -d) && cd "$d" && rmdir "$d" && exec "$0" "$@"', process.execPath, main, "run"],
+      {
+        encoding: "utf8",
+        env: { PATH: process.env["PATH"] ?? "" },
+      },
+    );
+    expect(ran.status).toBe(1);
+    expect(ran.stderr).toMatch(/^remand: the current folder does not exist any more\n {2}Go to a folder that exists/);
+  });
+
   test.each([24, 40])("reports that only %i files may be open", (limit) => {
     const few = spawnSync("sh", ["-c", `ulimit -n ${limit}; exec "$0" "$@"`, process.execPath, main, "gate"], {
       encoding: "utf8",

@@ -69,10 +69,13 @@ function gates({ gates: known }: StoryState): string {
   return ["| gate | result | failed before | evidence |", "|---|---|---|---|", ...rows].join("\n");
 }
 
-function gateDetail({ tests, summary, coverage }: Judgement): string {
+function gateDetail({ gate, result, tests, summary, coverage }: Judgement): string {
   const counts = tests === undefined ? "" : `${tests.passed} of ${countText(tests.total, "test")} passed`;
   const share = coverage === undefined ? "" : `${coverage.lines} % of lines covered`;
-  return [counts, share].filter((part) => part !== "").join(", ") || summary;
+  // Gate and result have columns of their own.
+  const head = `${gate}: ${result}`;
+  const rest = summary.startsWith(head) ? summary.slice(head.length).replace(/^,? */, "") : summary;
+  return [counts, share].filter((part) => part !== "").join(", ") || rest;
 }
 
 function attempts({ attempts: all }: StoryState): string {

@@ -57,6 +57,14 @@ describe("the text of a pull request", () => {
     expect(body).toContain("| checks | pass | 2 | 8 of 9 tests passed, 91.5 % of lines covered |");
   });
 
+  test.each([
+    ["integrity: pass", "| integrity | pass | 0 |  |"],
+    ["integrity: pass, 2 to look at", "| integrity | pass | 0 | 2 to look at |"],
+  ])("does not repeat gate and result of %j as evidence", (summary, row) => {
+    const last = { ...judgement("integrity", "t1", "pass"), summary };
+    expect(writePullRequest(state({ gates: { integrity: { ...UNJUDGED, last } } })).body).toContain(row);
+  });
+
   test("lists each attempt, what sent it back, and what a person let through", () => {
     const attempts = [
       { ...attempt, failed: "checks: 1 of 3 tests failed" },

@@ -39,7 +39,8 @@ async function inbox(world: World, fields: readonly string[] | null | false): Pr
     world.out(`${JSON.stringify({ schema: "remand.inbox/1", items: shown }, null, 2)}\n`);
   } else if (items.length === 0) world.out("Nothing waits for you.\n");
   else {
-    const pending = items.filter(({ deferred }) => deferred === null).map((item) => itemText(world, item, items));
+    const open = items.filter(({ deferred }) => deferred === null);
+    const pending = open.map((item) => itemText(world, item, open));
     const deferred = items.flatMap((item) => deferredLine(item));
     world.out([...pending, ...(deferred.length === 0 ? [] : [deferred.join("")])].join("\n"));
   }
@@ -57,14 +58,23 @@ function causeLines({ cause }: InboxItem, all: readonly InboxItem[]): string[] {
   return count === 1 ? [] : [`  all ${count} of this cause: remand answer --all --cause ${cause} <answer>`];
 }
 
+/**
+ * The first question of the same cause with the same answers, which lists them for this question too. A question with
+ * findings to dispute lists its own.
+ */
+function listedWith(item: InboxItem, all: readonly InboxItem[]): InboxItem | null {
+  if (item.disputable.length > 0) return null;
+  const verbs = ({ answers }: InboxItem): string => answers.map(({ verb }) => verb).join(" ");
+  const first = all.find((each) => each.cause === item.cause && verbs(each) === verbs(item));
+  return first === undefined || first.id === item.id ? null : first;
+}
+
 function itemText(world: World, item: InboxItem, all: readonly InboxItem[]): string {
   const paint = paintFor(world.color);
   const mark = glyphsFor(world.env).marks.person;
-  const isTriage = ({ verb }: InboxItem["answers"][number]): boolean =>
-    TRIAGE_OPTIONS.some((each) => each.verb === verb);
-  const answers = item.answers.filter((answer) => !isTriage(answer));
   const field = (name: string, text: string): string[] =>
     labeledLines(world, `  ${name.padEnd(LABEL_WIDTH)}`, withoutBackticks(shortLine(text, 300)));
+  const listed = listedWith(item, all);
   const lines = [
     // Wrapped before it is painted, because escape codes would count as width.
     ...labeledLines(
@@ -76,16 +86,30 @@ function itemText(world: World, item: InboxItem, all: readonly InboxItem[]): str
     ...field("advice", item.recommendation),
     ...findingLines(item).flatMap((text) => field("finding", text)),
     ...field("question", item.question),
-    ...answers.flatMap(({ verb, does, cost }) => [
-      `  ${answerCommand(item.id, verb)}`,
-      ...labeledLines(world, "      ", `${does}. Costs: ${cost}.`).map(paint.dim),
-      ...(verb === "dispute" ? disputableLines(world, item) : []),
-    ]),
-    ...causeLines(item, all),
-    ...(item.story === null ? [] : triageLines(world, item, paint.dim)),
+    ...(listed === null
+      ? answerLines(world, item, all)
+      : [`  the same cause and answers as ${listed.id}: remand answer ${item.id} <answer>`]),
     ...(item.story === null ? [] : [`  remand show ${item.story} shows its history`]),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** Each answer with its command, its effect and its cost. */
+function answerLines(world: World, item: InboxItem, all: readonly InboxItem[]): string[] {
+  const { dim } = paintFor(world.color);
+  const isTriage = ({ verb }: InboxItem["answers"][number]): boolean =>
+    TRIAGE_OPTIONS.some((each) => each.verb === verb);
+  return [
+    ...item.answers
+      .filter((answer) => !isTriage(answer))
+      .flatMap(({ verb, does, cost }) => [
+        `  ${answerCommand(item.id, verb)}`,
+        ...labeledLines(world, "      ", `${does}. Costs: ${cost}.`).map(dim),
+        ...(verb === "dispute" ? disputableLines(world, item) : []),
+      ]),
+    ...causeLines(item, all),
+    ...(item.story === null ? [] : triageLines(world, item, dim)),
+  ];
 }
 
 const LABEL_WIDTH = 11;

@@ -53,6 +53,14 @@ describe("one answer for several questions", () => {
     expect(await answersIn(host)).toEqual(["pay-bank abandon not now", "pay-card abandon not now"]);
   });
 
+  test("is listed once in the inbox, and the other questions refer to it", async () => {
+    const { out } = await on(await stuck(), inbox, []);
+    expect(out.match(/ {2}remand answer esc-pay-bank-1 send-back/g)).toHaveLength(1);
+    expect(out).toContain("  the same cause and answers as esc-pay-bank-1: remand answer esc-pay-card-1 <answer>\n");
+    expect(out).not.toContain("remand answer esc-pay-card-1 send-back");
+    expect(out).toContain("remand show pay-card shows its history");
+  });
+
   test("lists the causes if the typed one does not exist", async () => {
     const ran = await on(await stuck(), answer, ["--all", "--cause", "nope", "retry"]);
     expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining("Choose one: --cause ") });

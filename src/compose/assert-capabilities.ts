@@ -72,7 +72,7 @@ export async function assertReviewers(
   const agents = [...unplayed.keys()].map((role) => `${role}: { use: command, command: … }`);
   throw new RemandError(
     "config-invalid",
-    `no agent is configured for ${missing.join(", or ")}`,
+    `no agent plays ${missing.join(", or ")}`,
     `Say who does, in remand.yaml: agents: { ${agents.join(", ")} }. Or leave the gate out: --set 'phases.implement=[integrity, checks]'.`,
   );
 }

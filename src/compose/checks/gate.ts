@@ -163,7 +163,7 @@ export function inability(plan: GatePlan, name: GateName, gates: ReadonlyMap<Gat
   const why = !gates.has(name)
     ? "nothing here can run it by itself"
     : missing.length > 0
-      ? `no agent is configured for ${missing.join(" or ")}`
+      ? `no agent plays ${missing.join(" or ")}`
       : null;
   if (why === null || !plan.isNamed) return why;
   const hint =

@@ -21,7 +21,7 @@ const KINDS: readonly (readonly [name: string, piece: string, end: string])[] = 
   ["escape characters", "\u001B", ""],
   ["a log, then a signal", "The quick brown fox jumps over the lazy dog, in REVIEW and out.\n", END],
   ["a log with CRLF, then a signal", "The quick brown fox jumps over the lazy dog, in and out.\r\n", END],
-  ["a coloured log, then a signal", "\u001B[31mThe quick\u001B[0m brown fox jumps over the lazy dog.\n", END],
+  ["a colored log, then a signal", "\u001B[31mThe quick\u001B[0m brown fox jumps over the lazy dog.\n", END],
   ["line ends, then a signal", "\n", END],
   ["bullets, then a signal", "- one more thing\n", END],
   // Only lines that must be checked one by one, millions of them, and no signal.

@@ -14,6 +14,7 @@ const REPLACED = [
   [/\bdoorbells?\b/i, "notifications"],
   [/\bof nobody\b/i, "unowned"],
   [/\bstands? in the way\b/i, "blocking"],
+  [/(?:behavi|col|neighb|fav|hon)our|\bcatalogue/i, "the American spelling"],
   [/\b(?:its|their) turn comes?\b/i, "queued"],
 ];
 

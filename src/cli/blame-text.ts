@@ -99,9 +99,9 @@ const SIGNS = { same: " ", added: "+", removed: "-" } as const;
 function formatLine(line: ShownLine, paint: Paint): string[] {
   const who = line.attempt === null ? "    " : `#${line.attempt}`.padStart(4);
   const text = `${SIGNS[line.kind]} ${plainText(line.text)}`;
-  const colour = line.kind === "added" ? paint.good(text) : line.kind === "removed" ? paint.bad(text) : text;
+  const painted = line.kind === "added" ? paint.good(text) : line.kind === "removed" ? paint.bad(text) : text;
   return [
-    `${paint.dim(who)} ${colour}`,
+    `${paint.dim(who)} ${painted}`,
     ...line.blames.map((mark) => {
       const whose = whoseText(mark);
       const by = whose === "" ? "" : ` (${plainText(whose)})`;

@@ -1,5 +1,5 @@
 import { leftovers } from "../../src/adapters/process/leftovers.ts";
-import type { Behaviour } from "../contract/agent.ts";
+import type { Behavior } from "../contract/agent.ts";
 import { clientVersion } from "./installed-clients.ts";
 import type { ModelRequest, Reply } from "../../src/testing/wire.ts";
 import type { ModelServer } from "../../src/testing/model-server.ts";
@@ -9,14 +9,14 @@ export interface Hands {
   write(path: string, text: string): Reply;
   shell(command: string): Reply;
   answer(answers: object): Reply;
-  readonly troubles: Readonly<Record<Exclude<Behaviour["ends"], Untold>, Reply>>;
+  readonly troubles: Readonly<Record<Exclude<Behavior["ends"], Untold>, Reply>>;
 }
 
 /** Endings that are the same for all clients. */
 type Untold = undefined | "well" | "hang" | "crash" | "garbled";
 
 /** Makes the model behave as described. Crashes of the client itself are made in another way. */
-export function play(server: ModelServer, { writes, says, ends, answers }: Behaviour, hands: Hands): void {
+export function play(server: ModelServer, { writes, says, ends, answers }: Behavior, hands: Hands): void {
   server.script(({ step }: ModelRequest): Reply => {
     if (ends === "hang") return { hangs: true };
     if (ends === "garbled") return { garbles: "<html><body>502 Bad Gateway</body></html>" };

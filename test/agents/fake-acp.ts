@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Behaviour } from "../contract/agent.ts";
+import type { Behavior } from "../contract/agent.ts";
 
 /** The fake's behavior beyond the agents' contract. */
-export interface AcpBehaviour extends Behaviour {
+export interface AcpBehavior extends Behavior {
   /** Its capabilities, in the protocol's form. */
   readonly capabilities?: object;
   /** Permissions that it requests, one after the other, before it does anything. */
@@ -23,13 +23,13 @@ export interface AcpBehaviour extends Behaviour {
 }
 
 /** Makes a small agent that speaks the Agent Client Protocol. It records its input in `heard.jsonl` beside it. */
-export function makeAcp(folder: string, behaviour: AcpBehaviour): { readonly program: string; readonly heard: string } {
+export function makeAcp(folder: string, behavior: AcpBehavior): { readonly program: string; readonly heard: string } {
   mkdirSync(folder, { recursive: true });
   const program = join(folder, "agent");
   const heard = join(folder, "heard.jsonl");
   writeFileSync(
     program,
-    `#!${process.execPath}\nconst place = ${JSON.stringify(folder)};\nconst behaviour = ${JSON.stringify(behaviour)};\n${AGENT}\n`,
+    `#!${process.execPath}\nconst place = ${JSON.stringify(folder)};\nconst behavior = ${JSON.stringify(behavior)};\n${AGENT}\n`,
   );
   chmodSync(program, 0o755);
   return { program, heard };
@@ -50,7 +50,7 @@ export function heardBy(file: string): readonly AcpMessage[] {
 
 const AGENT = `
 const fs = require("node:fs"), path = require("node:path"), { spawn } = require("node:child_process");
-const { writes, says = "done", ends = "well", costs, capabilities = {}, asks = [], calls = [], modes, stays, polite, agentInfo, protocol, opens } = behaviour;
+const { writes, says = "done", ends = "well", costs, capabilities = {}, asks = [], calls = [], modes, stays, polite, agentInfo, protocol, opens } = behavior;
 const put = (message) => fs.writeSync(1, JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
 let mine = 1000, servers = [], cwd = ".";
 const waiting = new Map();

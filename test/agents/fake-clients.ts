@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Behaviour } from "../contract/agent.ts";
+import type { Behavior } from "../contract/agent.ts";
 
 /**
  * Programs that print what the real clients print (claude 2.1.325, codex 0.166.0), shortened to the relevant parts, and
@@ -16,15 +16,15 @@ export interface FakeClient {
 export function makeFake(
   client: "claude" | "codex",
   folder: string,
-  behaviour: Behaviour | { readonly raw: string },
+  behavior: Behavior | { readonly raw: string },
 ): FakeClient {
   const place = join(folder, client);
   mkdirSync(place, { recursive: true });
   const program = join(place, client);
-  const body = "raw" in behaviour ? behaviour.raw : client === "claude" ? CLAUDE : CODEX;
+  const body = "raw" in behavior ? behavior.raw : client === "claude" ? CLAUDE : CODEX;
   writeFileSync(
     program,
-    `#!${process.execPath}\nconst place = ${JSON.stringify(place)};\nconst behaviour = ${JSON.stringify(behaviour)};\n${COMMON}\n${body}\n`,
+    `#!${process.execPath}\nconst place = ${JSON.stringify(place)};\nconst behavior = ${JSON.stringify(behavior)};\n${COMMON}\n${body}\n`,
   );
   chmodSync(program, 0o755);
   return { program, asked: join(place, "asked.jsonl") };
@@ -54,7 +54,7 @@ const load = (id) => { try { return JSON.parse(fs.readFileSync(file(id), "utf8")
 const keep = (id, said) => fs.writeFileSync(file(id), JSON.stringify(said));
 const hang = () => { spawn("sh", ["-c", 'trap "" INT TERM; while :; do sleep 1; done'], { detached: true, stdio: "ignore" }); setInterval(() => {}, 1000); };
 const write = ({ path: to, text }) => { fs.mkdirSync(path.dirname(to), { recursive: true }); fs.writeFileSync(to, text); };
-const { writes, says = "done", ends = "well", answers } = behaviour;
+const { writes, says = "done", ends = "well", answers } = behavior;
 `;
 
 const CLAUDE = `

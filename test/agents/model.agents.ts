@@ -57,10 +57,10 @@ const TROUBLES: Hands["troubles"] = {
 
 describe.each(MODELS)("real ai, %s", (model, api) => {
   describeAgent("model", {
-    make(behaviour) {
+    make(behavior) {
       // There is no program that could crash: an answer that cannot be parsed is the closest to it.
-      const ends = behaviour.ends === "crash" ? "garbled" : (behaviour.ends ?? "well");
-      play(server, { ...behaviour, ends }, { ...hands, troubles: TROUBLES });
+      const ends = behavior.ends === "crash" ? "garbled" : (behavior.ends ?? "well");
+      play(server, { ...behavior, ends }, { ...hands, troubles: TROUBLES });
       return make();
     },
     leftovers: () => Promise.resolve(0),

@@ -32,9 +32,9 @@ export function describeRealClient(client: RealClient): void {
   const made = (options: Omit<MakeOptions, "cookieOf">): Agent => make(place, { ...options, cookieOf: cookies.of });
   describe(`real ${name}`, () => {
     describeAgent(name, {
-      make(behaviour) {
-        play(place.server, behaviour, hands);
-        return made(behaviour.ends === "crash" ? { command: "false" } : {});
+      make(behavior) {
+        play(place.server, behavior, hands);
+        return made(behavior.ends === "crash" ? { command: "false" } : {});
       },
       leftovers: cookies.left,
       request,

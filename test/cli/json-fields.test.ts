@@ -63,13 +63,13 @@ describe("--json with fields", () => {
     expect(JSON.parse(ran.out)).toMatchObject({ schema: "remand.error/1", error: { code: "usage" } });
     expect(ran.err).toContain('remand status --json has no field "sttaus"');
     expect(ran.err).toContain("Did you mean status? There are id, title, status,");
-    expect(await run(["status", "--json", "colour"], all, { host, files })).toMatchObject({
+    expect(await run(["status", "--json", "color"], all, { host, files })).toMatchObject({
       exit: 2,
-      err: expect.stringMatching(/"colour" is neither a story nor a field of --json\n.*Fields: id, title,/),
+      err: expect.stringMatching(/"color" is neither a story nor a field of --json\n.*Fields: id, title,/),
     });
-    expect(await run(["inbox", "--json", "colour"], all, { host, files })).toMatchObject({
+    expect(await run(["inbox", "--json", "color"], all, { host, files })).toMatchObject({
       exit: 2,
-      err: expect.stringContaining('no field "colour"'),
+      err: expect.stringContaining('no field "color"'),
     });
   });
 

@@ -144,9 +144,9 @@ describe("loop", () => {
   });
 
   test("stores no value of the project's .env files, and no secret of the config's patterns", async () => {
-    repository.write(".env", "COLOUR=tell-nobody-77\nNODE_ENV=development\n");
+    repository.write(".env", "COLOR=tell-nobody-77\nNODE_ENV=development\n");
     repository.write(".env.local", 'export TASTE="hush hush hush"\n');
-    repository.write(".env.example", "COLOUR=a-made-up-one\n");
+    repository.write(".env.example", "COLOR=a-made-up-one\n");
     repository.write(".gitignore", ".env*\n");
     const check = "cat .env .env.local .env.example; echo badge 4711-XY; grep -qx 42 answer.txt";
     await loop({

@@ -6,7 +6,7 @@ import type { Agent, AgentEvent, AgentRequest, AgentResult } from "../../src/por
 import { agentRequest } from "./agent-request.ts";
 
 /** The behavior that a test requests of an agent, in terms that every adapter can implement. */
-export interface Behaviour {
+export interface Behavior {
   readonly writes?: { readonly path: string; readonly text: string };
   readonly says?: string;
   readonly ends?: "well" | "crash" | "hang" | "garbled" | "auth" | "overloaded" | "bad-request" | ProviderTrouble;
@@ -20,7 +20,7 @@ export type ProviderTrouble = "rate-limit" | "refused" | "credit" | "context-len
 
 export interface AgentUnderTest {
   /** Makes an agent that behaves like this each time. `folder` is its own, for any files it needs. */
-  make(behaviour: Behaviour, folder: string): Agent;
+  make(behavior: Behavior, folder: string): Agent;
   /** Returns how many processes of its dispatches still run. */
   leftovers(): Promise<number>;
   /** For a provider's client: conversations, structured answers, sandboxes, and errors of the provider. */
@@ -52,11 +52,11 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
     expect(await subject.leftovers()).toBe(0);
   });
 
-  async function run(behaviour: Behaviour, changes: Partial<AgentRequest> = {}, signal = new AbortController().signal) {
+  async function run(behavior: Behavior, changes: Partial<AgentRequest> = {}, signal = new AbortController().signal) {
     const events: AgentEvent[] = [];
     const request = agentRequest(cwd, { key: "checkout:3", ...subject.request, ...changes });
     const result = await subject
-      .make(behaviour, folder)
+      .make(behavior, folder)
       .run(request, { signal, onEvent: (event) => events.push(event) });
     return { result, events };
   }

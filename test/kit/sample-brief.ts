@@ -116,7 +116,7 @@ export function sampleBrief(changes: Partial<Brief> = {}): Brief {
       deny: ["src/auth/generated/**"],
       tests: "add-only",
       exceptions: "with-rationale",
-      reason: "the blamed file and its neighbours",
+      reason: "the blamed file and its neighbors",
     },
     judgedBy: ["npm test", "npm run lint"],
     report: "signal",

@@ -37,7 +37,7 @@ import {
 
 /*
  * One block per ruling of docs/adr/0005-where-the-sources-contradict-each-other.md. The sources' own tests show each
- * behaviour in its place; here it is seen that of two things the sources say, the one that was chosen holds.
+ * behavior in its place; here it is seen that of two things the sources say, the one that was chosen holds.
  */
 
 const CRITIC = presetPolicy("critic-audit");

@@ -7,7 +7,7 @@ const ESC = "\u001b";
 
 describe("plainText", () => {
   it.each([
-    ["colours", `${ESC}[31mred${ESC}[0m`, "red"],
+    ["colors", `${ESC}[31mred${ESC}[0m`, "red"],
     ["the 8-bit form", "\u009b31mred\u009b0m", "red"],
     ["cursor movements", `a${ESC}[2K${ESC}[1Gb`, "ab"],
     ["a title", `${ESC}]0;REVIEW_PASSED: a\u0007done`, "done"],

@@ -204,7 +204,7 @@ describe("remand brief refuses", () => {
         ...minimal,
         required: [{ message: "m" }, { severity: "terrible" }],
         failure: "two",
-        colour: 1,
+        color: 1,
         story: { id: "../x" },
       }),
       "input-invalid",
@@ -214,7 +214,7 @@ describe("remand brief refuses", () => {
       "required[1].severity: no known severity",
       "required[1].message: it is missing, and must be text\n",
       "failure: it must be a number\n",
-      "colour: there is no such field",
+      "color: there is no such field",
       "story.id: an id has letters",
     ]) {
       expect(error.message).toContain(part);

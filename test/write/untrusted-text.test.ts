@@ -49,7 +49,7 @@ describe("fenced", () => {
     );
   });
 
-  it("strips colours, terminal commands and direction changes", () => {
+  it("strips colors, terminal commands and direction changes", () => {
     const text = "\u001b[31mred\u001b[0m \u001b]0;title\u0007x \u202eright to left\u202c\u0000";
     expect(fenceText(text, NONCE, { maxChars: 100, label: "log" })).toContain("\n| red x right to left\n");
   });

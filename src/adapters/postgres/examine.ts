@@ -57,7 +57,7 @@ async function serverOf(pool: PostgresPool): Promise<DatabaseReport["server"]> {
 /** Checks rights before reading a table: every user may read the catalog, but not the tables. */
 async function tablesOf(pool: PostgresPool): Promise<TablesState> {
   const { schema } = pool;
-  const [seen] = await pool.query<CatalogueRow>({ text: CATALOGUE, values: [schema] });
+  const [seen] = await pool.query<CatalogRow>({ text: CATALOG, values: [schema] });
   const { tables, ours, encoding, may_make: mayMake, may_use: mayUse, user } = seen!;
   if (tables === 0) return { state: "none", encoding, mayMake };
   if (!ours) return { state: "foreign", schema };
@@ -70,7 +70,7 @@ async function tablesOf(pool: PostgresPool): Promise<TablesState> {
   return { state: "ours", version: row!.version, newest: NEWEST_VERSION, lines: Number(row!.lines) };
 }
 
-interface CatalogueRow {
+interface CatalogRow {
   readonly tables: number;
   readonly ours: boolean;
   readonly encoding: string;
@@ -79,7 +79,7 @@ interface CatalogueRow {
   readonly user: string;
 }
 
-const CATALOGUE = `SELECT count(relname)::integer AS tables, coalesce(bool_or(relname = 'version'), false)
+const CATALOG = `SELECT count(relname)::integer AS tables, coalesce(bool_or(relname = 'version'), false)
       AND coalesce(bool_or(relname = 'line'), false) AS ours,
     current_setting('server_encoding') AS encoding, current_user::text AS user,
     CASE WHEN to_regnamespace($1) IS NULL THEN has_database_privilege(current_database(), 'CREATE')

@@ -85,7 +85,7 @@ function classification(brief: Brief, pen: BriefWriter): string {
 
 const WHAT_TO_DO: Readonly<Record<CiClass, string>> = {
   test: "Fix what makes the tests fail, through the full TDD cycle.",
-  lint: "Apply the formatter's and the linter's fixes; change no behaviour.",
+  lint: "Apply the formatter's and the linter's fixes; change no behavior.",
   build: "Make it build again; change no more than that takes.",
   configuration: "Triage the CI configuration and fix it; leave the product's code alone.",
   infrastructure: "The infrastructure failed. Change nothing in the product; say what has to be repaired.",

@@ -241,7 +241,7 @@ export const TEST_POLICY_WORDS: Readonly<Record<TestPolicy, string>> = {
   "add-only":
     "Tests: you may add new ones. Existing tests say what is right: do not change, delete, skip or loosen any of them.",
   required: "Tests: they are the work. Write tests and change nothing else.",
-  open: "Tests: you may change them here. A test must still fail when the behaviour it names is missing.",
+  open: "Tests: you may change them here. A test must still fail when the behavior it names is missing.",
   frozen: "Tests: no test file may change, and none may be added.",
 };
 

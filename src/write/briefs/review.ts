@@ -66,7 +66,7 @@ export function stagedReviewBrief(brief: Brief, pen: BriefWriter): string {
     passingCriteria(brief, pen, "These hold already, and must still hold afterwards:"),
     section("### Files Changed in This Slice", fileList(pen, brief.filesModified)),
     closing(brief, pen, [
-      "Address every CRITICAL and IMPORTANT finding, test first where behaviour changes.",
+      "Address every CRITICAL and IMPORTANT finding, test first where behavior changes.",
       "SUGGESTION findings are for information; they need no action.",
       "Re-run the verification commands.",
       "Signal READY_FOR_REVIEW. The failed stage and those after it are reviewed again, by the reviewers who raised the findings.",

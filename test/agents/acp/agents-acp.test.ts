@@ -7,7 +7,7 @@ import { reportingAgent } from "../../../src/compose/agents/client-agents.ts";
 import type { AgentRequest, AgentResult } from "../../../src/ports/agent.ts";
 import { readAgentAnswer } from "../../../src/parse/agent/agent-answer.ts";
 import { createCookies } from "../client-under-test.ts";
-import { heardBy, makeAcp, type AcpBehaviour, type AcpMessage } from "../fake-acp.ts";
+import { heardBy, makeAcp, type AcpBehavior, type AcpMessage } from "../fake-acp.ts";
 import { workplace } from "../workplace.ts";
 import { agentRequest } from "../../contract/agent-request.ts";
 import { describeAgent } from "../../contract/agent.ts";
@@ -15,15 +15,15 @@ import { describeAgent } from "../../contract/agent.ts";
 const cookies = createCookies();
 const source = { PATH: "/usr/bin:/bin", HOME: tmpdir(), SECRET: "x" };
 
-function make(folder: string, behaviour: AcpBehaviour, options: Partial<AcpAgentOptions> = {}) {
-  const fake = makeAcp(join(folder, "acp"), behaviour);
+function make(folder: string, behavior: AcpBehavior, options: Partial<AcpAgentOptions> = {}) {
+  const fake = makeAcp(join(folder, "acp"), behavior);
   const environment = { source, sees: [] };
   return { fake, agent: createAcpAgent({ command: fake.program, environment, cookieOf: cookies.of, ...options }) };
 }
 
 describeAgent("acp", {
-  make(behaviour, folder) {
-    const { agent } = make(folder, behaviour);
+  make(behavior, folder) {
+    const { agent } = make(folder, behavior);
     // Conversations are tested below: the suite expects an agent to have none, or structured answers too.
     return { name: agent.name, run: async (...given) => ({ ...(await agent.run(...given)), session: null }) };
   },
@@ -35,11 +35,11 @@ describe("acp", () => {
   let heard: readonly AcpMessage[];
 
   async function run(
-    behaviour: AcpBehaviour,
+    behavior: AcpBehavior,
     changes: Partial<AgentRequest> = {},
     options: Partial<AcpAgentOptions> = {},
   ): Promise<AgentResult> {
-    const { fake, agent } = make(place.folder, behaviour, options);
+    const { fake, agent } = make(place.folder, behavior, options);
     const result = await place.run(reportingAgent(agent), changes);
     heard = heardBy(fake.heard);
     return result;

@@ -8,15 +8,15 @@ import type { AgentRequest } from "../../../src/ports/agent.ts";
 import { createCookies } from "../client-under-test.ts";
 import { askedOf, makeFake, type Asked, type FakeClient } from "../fake-clients.ts";
 import { workplace } from "../workplace.ts";
-import { describeAgent, type Behaviour } from "../../contract/agent.ts";
+import { describeAgent, type Behavior } from "../../contract/agent.ts";
 
 const cookies = createCookies();
 const source = { PATH: "/usr/bin:/bin", HOME: tmpdir(), ANTHROPIC_API_KEY: "sk-ant-none", GITHUB_TOKEN: "secret" };
 let newest: FakeClient;
 
 describeAgent("claude", {
-  make(behaviour, folder) {
-    newest = makeFake("claude", folder, behaviour);
+  make(behavior, folder) {
+    newest = makeFake("claude", folder, behavior);
     return createClaudeAgent({
       command: newest.program,
       root: folder,
@@ -44,11 +44,11 @@ describe("claude", () => {
   let fake: FakeClient;
 
   function run(
-    behaviour: Behaviour | { readonly raw: string },
+    behavior: Behavior | { readonly raw: string },
     changes: Partial<AgentRequest> = {},
     options: Partial<ClientAgentOptions> = {},
   ) {
-    fake = makeFake("claude", place.folder, behaviour);
+    fake = makeFake("claude", place.folder, behavior);
     const agent = createClaudeAgent({
       command: fake.program,
       root: place.folder,

@@ -10,7 +10,7 @@ import type { AgentRequest } from "../../../src/ports/agent.ts";
 import { createCookies } from "../client-under-test.ts";
 import { type FakeClient, askedOf, makeFake } from "../fake-clients.ts";
 import { workplace } from "../workplace.ts";
-import { type Behaviour, describeAgent } from "../../contract/agent.ts";
+import { type Behavior, describeAgent } from "../../contract/agent.ts";
 import { CODEX_PROGRAM } from "../../../src/agents/codex/codex-program.ts";
 
 const cookies = createCookies();
@@ -18,8 +18,8 @@ const source = { PATH: "/usr/bin:/bin", HOME: tmpdir(), CODEX_API_KEY: "sk-none"
 let newest: FakeClient;
 
 describeAgent("codex", {
-  make(behaviour, folder) {
-    newest = makeFake("codex", folder, behaviour);
+  make(behavior, folder) {
+    newest = makeFake("codex", folder, behavior);
     const environment = { source, sees: [] };
     return createCodexAgent({ command: newest.program, root: folder, environment, cookieOf: cookies.of });
   },
@@ -40,11 +40,11 @@ describe("codex", () => {
   let fake: FakeClient;
 
   function run(
-    behaviour: Behaviour | { readonly raw: string },
+    behavior: Behavior | { readonly raw: string },
     changes: Partial<AgentRequest> = {},
     options: Partial<ClientAgentOptions> = {},
   ) {
-    fake = makeFake("codex", place.folder, behaviour);
+    fake = makeFake("codex", place.folder, behavior);
     const environment = { source, sees: [] };
     const agent = createCodexAgent({
       command: fake.program,

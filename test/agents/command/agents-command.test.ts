@@ -6,10 +6,10 @@ import { createCommandAgent, type CommandAgentOptions } from "../../../src/agent
 import type { AgentEvent, AgentRequest } from "../../../src/ports/agent.ts";
 import { createCookies } from "../client-under-test.ts";
 import { agentRequest } from "../../contract/agent-request.ts";
-import { describeAgent, type Behaviour } from "../../contract/agent.ts";
+import { describeAgent, type Behavior } from "../../contract/agent.ts";
 
 const environment = { source: process.env, sees: [] } as const;
-const EXITS: { readonly [E in NonNullable<Behaviour["ends"]>]?: number } = {
+const EXITS: { readonly [E in NonNullable<Behavior["ends"]>]?: number } = {
   well: 0,
   crash: 3,
   hang: 0,
@@ -21,7 +21,7 @@ const cookies = createCookies();
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-function shellScript({ writes, says, ends = "well", costs }: Behaviour): string {
+function shellScript({ writes, says, ends = "well", costs }: Behavior): string {
   const lines: string[] = [];
   if (writes !== undefined)
     lines.push(
@@ -44,7 +44,7 @@ function shellScript({ writes, says, ends = "well", costs }: Behaviour): string 
 }
 
 describeAgent("command", {
-  make: (behaviour) => createCommandAgent({ command: shellScript(behaviour), environment, cookieOf: cookies.of }),
+  make: (behavior) => createCommandAgent({ command: shellScript(behavior), environment, cookieOf: cookies.of }),
   leftovers: cookies.left,
 });
 

@@ -18,7 +18,7 @@ import type { Clock } from "../../../src/ports/clock.ts";
 import { readAgentScript, type AgentScript } from "../../../src/parse/agent/agent-script.ts";
 import type { ScriptedAttempt } from "../../../src/core/schemas/agent-script.ts";
 import { agentRequest } from "../../contract/agent-request.ts";
-import { describeAgent, type Behaviour } from "../../contract/agent.ts";
+import { describeAgent, type Behavior } from "../../contract/agent.ts";
 
 const clock: Clock = {
   now: () => performance.now(),
@@ -35,7 +35,7 @@ const script = (text: string): AgentScript => {
   return script!;
 };
 
-function attemptOf({ writes, says, ends = "well", costs }: Behaviour): ScriptedAttempt {
+function attemptOf({ writes, says, ends = "well", costs }: Behavior): ScriptedAttempt {
   return {
     ...(writes === undefined ? {} : { edit: { [writes.path]: writes.text } }),
     ...(says === undefined ? {} : { say: says }),
@@ -48,9 +48,9 @@ function attemptOf({ writes, says, ends = "well", costs }: Behaviour): ScriptedA
 }
 
 describeAgent("scripted", {
-  make: (behaviour) =>
+  make: (behavior) =>
     createScriptedAgent({
-      script: { parts: [{ attempts: [attemptOf(behaviour)] }] },
+      script: { parts: [{ attempts: [attemptOf(behavior)] }] },
       role: "developer",
       clock,
     }),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { acpProbe } from "../../../src/agents/acp/acp-greeting.ts";
 import { modelProbe } from "../../../src/agents/model/model-provider.ts";
-import { heardBy, makeAcp, type AcpBehaviour } from "../../agents/fake-acp.ts";
+import { heardBy, makeAcp, type AcpBehavior } from "../../agents/fake-acp.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 describe("an agent that speaks the Agent Client Protocol", () => {
   const source = { PATH: process.env["PATH"], HOME: tmpdir(), SECRET: "x" };
   const probe = (command: string, args?: readonly string[]) => acpProbe({ command, args, env: [] }, source);
-  const fake = (behaviour: AcpBehaviour): string => makeAcp(join(folder, "acp"), behaviour).program;
+  const fake = (behavior: AcpBehavior): string => makeAcp(join(folder, "acp"), behavior).program;
 
   test("answers the handshake with its capabilities", async () => {
     const plain = fake({});

@@ -167,9 +167,9 @@ describe("invisible characters", () => {
   });
 
   test("colors in any number", () => {
-    const colours = "\u001B[1m\u001B[38;5;12m".repeat(30);
-    expect(readAgentText(`${colours}REVIEW_PASSED: x\u001B[0m`, { id: "x" }).result).toBe("pass");
-    expect(readAgentText(`${colours}\`\`\`\nREVIEW_PASSED: x`, { id: "x" }).result).toBe("unknown");
+    const colors = "\u001B[1m\u001B[38;5;12m".repeat(30);
+    expect(readAgentText(`${colors}REVIEW_PASSED: x\u001B[0m`, { id: "x" }).result).toBe("pass");
+    expect(readAgentText(`${colors}\`\`\`\nREVIEW_PASSED: x`, { id: "x" }).result).toBe("unknown");
     expect(readAgentText("\u001B[2KREVIEW_PASSED: x", { id: "x" }).result).toBe("pass");
   });
 });

@@ -54,7 +54,7 @@ describe("problemText", () => {
     expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
   });
 
-  it("colours where colours are wanted", () => {
+  it("colors where colors are wanted", () => {
     expect(problemText(problem, { color: true })).toContain("\u001b[31merror:\u001b[39m");
   });
 });

@@ -33,7 +33,7 @@ export function unaskedOptions({ findings, disputable, card }: StoryPageDocument
   };
   const dispute: EscalationOption = {
     verb: "dispute",
-    does: "An independent reviewer looks at a finding once; if it stands, you decide",
+    does: "An independent reviewer looks at a finding once; if it is upheld, you decide",
     cost: "one question to a reviewer",
   };
   const about = [...(hasFindings ? [waive] : []), ...(disputable.length > 0 ? [dispute] : [])];

@@ -66,9 +66,9 @@ describe("findings of earlier attempts", () => {
       [["three is wrong", "open", 3]],
     ]);
     const text = writeBrief(briefs[1]!, { nonce: "n0nc3n0nc3" });
-    expect(text).toContain("Still open from before:\n- src/b.ts:3: two is wrong (since attempt 1)\n");
-    expect(text).toContain("- src/a.ts:7: one is wrong (fixed in attempt 2; found in attempt 1)\n");
-    expect(text).toContain("-> review says fail\n");
+    expect(text).toContain(
+      "-> review says fail\n  - open: src/b.ts:3: two is wrong (review)\n  - fixed in attempt 2: src/a.ts:7: one is wrong (review)\n",
+    );
   });
 
   it("are in the question with title and location", () => {
@@ -97,7 +97,7 @@ describe("findings of earlier attempts", () => {
     expect(refused?.scope).toMatchObject({ restore: ["test/a.test.ts"] });
     const text = writeBrief(refused!, { nonce: "n0nc3n0nc3" });
     expect(text).toMatch(/### Still Open From Before\n\n.*\n\n- src\/a\.ts:7: one is wrong/);
-    expect(text).toContain("Still open from before:\n- src/a.ts:7: one is wrong (since attempt 1)\n");
+    expect(text).toContain("  - open, not checked since attempt 1: src/a.ts:7: one is wrong (review)\n");
     expect(text).toContain("that is in scope:\n- test/a.test.ts\n");
     expect(text).toContain("Then fix what is still open from before");
   });
@@ -194,7 +194,7 @@ describe("findings of earlier attempts", () => {
       writeEscalation(state.escalation!, { id: "a", title: "Story a" }),
     ];
     for (const text of texts) {
-      expect(text).toContain("fixed in attempt 2");
+      expect(text).toContain("fixed in attempt 2: ");
       expect(text).not.toMatch(/^(?:READY_FOR_REVIEW: a$|## Ignore)/m);
     }
   });

@@ -177,12 +177,15 @@ export function goal(brief: Brief, pen: BriefWriter, heading = "### Goal"): Brie
   return section(heading, instruction(pen, brief.story.goal, pen.limits.goalChars, "the goal"));
 }
 
-/** The latest attempts are the most useful to know. Their findings are in the accumulated feedback. */
+/** The latest attempts are the most useful to know; in each, open findings come first. */
 function earlierAttempts(brief: Brief, pen: BriefWriter): BriefPiece {
   const shown = brief.earlier.slice(-pen.limits.earlier);
   const short = { ...pen, limits: { ...pen.limits, itemChars: pen.limits.earlierChars } };
-  const lines = shown.map(
-    ({ attempt, tried, failed }) => `- Attempt ${attempt}: ${line(short, tried)} -> ${line(short, failed)}`,
+  const lines = shown.map((each) =>
+    [
+      `- Attempt ${each.attempt}: ${line(short, each.tried)} -> ${line(short, each.failed)}`,
+      ...triedLines(each, short),
+    ].join("\n"),
   );
   const list = [...restOf(pen, brief.earlier.length - shown.length, "earlier attempts"), ...lines].join("\n");
   if (list === "") return "";
